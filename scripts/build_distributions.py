@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from hatchling.build import build_sdist, build_wheel
 
 ROOT = Path(__file__).resolve().parents[1]
-PROJECTS = (ROOT / "distributions" / "client", ROOT)
+PROJECTS = (ROOT / "distributions" / "client", ROOT / "distributions" / "conformance", ROOT)
 TIME = "SOURCE_DATE_EPOCH"
 
 
@@ -44,7 +44,7 @@ def time_of_commit() -> str:
 
 
 def main(folder: Path) -> None:
-    """Build both, and say what was built."""
+    """Build all, and say what was built."""
     if TIME not in os.environ and (ROOT / ".git").exists():
         os.environ[TIME] = time_of_commit()
     folder.mkdir(parents=True, exist_ok=True)

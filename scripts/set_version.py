@@ -1,7 +1,7 @@
 """`python -m scripts.set_version 1.0.0`: the step of a release that changes the version, wherever a file has to say it.
 
-`pyproject.toml` is the one source: the client takes its version from there, and programs ask the installed package.
-What a file cannot take from there follows here: the version of the client that the node asks for.
+`pyproject.toml` is the one source: the others take their version from there, and programs ask the installed package.
+What a file cannot take from there follows here: the version of the client that the others ask for.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from packaging.version import Version
 
 ROOT = Path(__file__).resolve().parents[1]
-PROJECTS = ("pyproject.toml", "distributions/client/pyproject.toml")
+PROJECTS = ("pyproject.toml", "distributions/client/pyproject.toml", "distributions/conformance/pyproject.toml")
 
 WORDS = (
     (re.compile(r'^version = "[^"]+"', re.MULTILINE), 'version = "{version}"'),
@@ -29,7 +29,7 @@ def with_version(text: str, version: str) -> str:
 
 
 def main(words: list[str]) -> int:
-    """Change both files."""
+    """Change all files."""
     version = str(Version(words[0]))
     for name in PROJECTS:
         path = ROOT / name

@@ -1,5 +1,5 @@
-"""What each of the two distributions takes from the one tree of sources: `ledgerd-client` the rooms that pyproject.toml
-lists for it, `ledgerd` all others and the commit that it was built from.
+"""What two distributions take from the one tree of sources: `ledgerd-client` the rooms that pyproject.toml lists for
+it, `ledgerd` all but these and those of `ledgerd-conformance`, and the commit that it was built from.
 """
 
 from __future__ import annotations
@@ -44,9 +44,12 @@ class Rooms(BuildHookInterface[Any]):
         is_client = self.metadata.name == CLIENT
         is_unpacked = (root / "PKG-INFO").is_file()
         repository = root.parents[1] if is_client and not is_unpacked else root
-        of_client = set() if is_unpacked else rooms_of_client(repository)
+        of_client = set() if is_unpacked else rooms_of(repository, "client")
+        of_kit = set() if is_unpacked else rooms_of(repository, "conformance")
         for entry in (repository / "src" / PACKAGE).iterdir():
-            if entry.name != "__pycache__" and (is_unpacked or (entry.name in of_client) is is_client):
+            if entry.name in {"__pycache__", *of_kit}:
+                continue
+            if is_unpacked or (entry.name in of_client) is is_client:
                 yield entry
         if not is_client and not is_unpacked:
             yield self.commit(repository)
@@ -64,10 +67,10 @@ class Rooms(BuildHookInterface[Any]):
             self.made.cleanup()
 
 
-def rooms_of_client(repository: Path) -> set[str]:
-    """What of the package the client takes along."""
+def rooms_of(repository: Path, distribution: str) -> set[str]:
+    """What of the package a distribution takes along."""
     settings = tomllib.loads((repository / "pyproject.toml").read_text(encoding="utf-8"))
-    return {*settings["tool"]["ledgerd"]["client"]}
+    return {*settings["tool"]["ledgerd"][distribution]}
 
 
 def revision(repository: Path) -> str:

@@ -11,7 +11,7 @@ from importlib.metadata import Distribution
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from scripts import build_distributions
+from scripts import build_distributions, generate_specification
 from scripts.build_distributions import TIME
 from scripts.build_program import PROGRAM, ROOT, BuildError, python_version, run
 from scripts.releasing.debian import build_package, require_builder
@@ -66,6 +66,9 @@ class Release:
         os.environ[TIME] = str(self.time)
         os.environ["LEDGERD_REVISION"] = self.revision
         build_distributions.main(self.folder)
+        specification = self.folder / f"viz-ledger-specification-{self.version}.html"
+        generate_specification.main([str(specification)])
+        print(specification)
         for each in architectures:
             self.add_program(each, workshop / each.debian)
         licences = require_licences(needed(), self.packages)

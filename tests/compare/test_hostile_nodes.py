@@ -16,8 +16,9 @@ import pytest
 
 from ledgerd.cli.main import main
 from ledgerd.cli.tools.compare import NOT_COMPARED
+from ledgerd.client.differing import LONGEST_PLACE, differences
 from ledgerd.codec.json.text import Json
-from ledgerd.compare.asking import LONGEST_PLACE, MOST_ONE_SIDED, Pair, differences
+from ledgerd.compare.asking import MOST_ONE_SIDED, Pair
 from ledgerd.compare.comparison import Comparison, Scope
 from ledgerd.compare.node import LONGEST_ANSWER, SHOWN, ComparedNode, NobodyListens, NotComparable, Pace
 from ledgerd.compare.reads import LONGEST_SEEN, Read, SeenValues

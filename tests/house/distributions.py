@@ -1,4 +1,4 @@
-"""The two distributions that are made from the one tree, as their pyproject.toml describe them."""
+"""The distributions that are made from the one tree, as their pyproject.toml describe them."""
 
 from __future__ import annotations
 
@@ -14,9 +14,13 @@ from packaging.utils import canonicalize_name
 
 from tests.house.source_tree import PACKAGE, ROOT, imports, python_files
 
-NODE, CLIENT = "ledgerd", "ledgerd-client"
-OURS = {NODE, CLIENT}
-PROJECTS = {NODE: Path("pyproject.toml"), CLIENT: Path("distributions/client/pyproject.toml")}
+NODE, CLIENT, KIT = "ledgerd", "ledgerd-client", "ledgerd-conformance"
+OURS = {NODE, CLIENT, KIT}
+PROJECTS = {
+    NODE: Path("pyproject.toml"),
+    CLIENT: Path("distributions/client/pyproject.toml"),
+    KIT: Path("distributions/conformance/pyproject.toml"),
+}
 
 # Where the name that is imported is not the name that is installed.
 IMPORTED_AS = {"yoyo-migrations": "yoyo"}
@@ -58,14 +62,16 @@ class Distribution(NamedTuple):
 
 
 def read_distributions(root: Path = ROOT) -> dict[str, Distribution]:
-    """Both, by name. What the list of the client does not name is in `ledgerd`."""
+    """All, by name. What no list of another names is in `ledgerd`."""
     settings = {name: tomllib.loads((root / file).read_text(encoding="utf-8")) for name, file in PROJECTS.items()}
-    of_client = frozenset(settings[NODE]["tool"]["ledgerd"]["client"])
+    rooms = settings[NODE]["tool"]["ledgerd"]
+    of_client, of_kit = frozenset(rooms["client"]), frozenset(rooms["conformance"])
     package = root / "src" / PACKAGE
-    others = frozenset(entry.name for entry in package.iterdir() if entry.name != "__pycache__") - of_client
+    others = frozenset(entry.name for entry in package.iterdir() if entry.name != "__pycache__")
     return {
-        NODE: Distribution(NODE, settings[NODE]["project"], others),
+        NODE: Distribution(NODE, settings[NODE]["project"], others - of_client - of_kit),
         CLIENT: Distribution(CLIENT, settings[CLIENT]["project"], of_client),
+        KIT: Distribution(KIT, settings[KIT]["project"], of_kit),
     }
 
 

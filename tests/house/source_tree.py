@@ -24,7 +24,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("supervision", "metrics", "client", "projections"),
     ("sdk",),
     ("rpc", "p2p", "producer", "history", "snapshot", "wallet"),
-    ("doctor", "compare", "signer", "archive", "explorer", "app"),
+    ("doctor", "compare", "conformance", "signer", "archive", "explorer", "app"),
     ("replica", "plugins"),
     ("node",),
     ("adopt", "testing"),

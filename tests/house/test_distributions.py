@@ -1,4 +1,4 @@
-"""The two distributions: what the client takes along stands by itself, and each brings what its code imports."""
+"""The distributions: what the client takes along stands by itself, and each brings what its code imports."""
 
 from __future__ import annotations
 
@@ -6,17 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from tests.house.distributions import CLIENT, NODE, Distribution, read_distributions
+from tests.house.distributions import CLIENT, KIT, NODE, PROJECTS, Distribution, read_distributions
 from tests.house.source_tree import KNOWS_ONLY, LEVEL, PACKAGE, ROOT, imports, write_tree
 
-BOTH = read_distributions()
+ALL = read_distributions()
 PLANTED = {
     "pyproject.toml": """
         project.dependencies = ["ledgerd-client==1", "lmdb>=1"]
         project.optional-dependencies.parquet = ["pyarrow"]
         tool.ledgerd.client = ["__init__.py", "codec"]
+        tool.ledgerd.conformance = []
     """,
     "distributions/client/pyproject.toml": 'project.dependencies = ["orjson"]',
+    "distributions/conformance/pyproject.toml": "project.dependencies = []",
     f"src/{PACKAGE}/__init__.py": "",
     f"src/{PACKAGE}/codec/json.py": "import orjson, struct",
     f"src/{PACKAGE}/node/data.py": "import lmdb, orjson\n\n\ndef export():\n    import pyarrow.parquet",
@@ -39,6 +41,7 @@ def undeclared(distributions: dict[str, Distribution], src: Path) -> list[str]:
     """What is imported and no dependency, nor one of the client or of an extra where there are such."""
     client, node = distributions[CLIENT], distributions[NODE]
     at_hand = {CLIENT: client.brings, NODE: node.brings | node.may_bring | client.brings}
+    at_hand[KIT] = distributions[KIT].brings | client.brings
     return [
         f"{name}: {each}"
         for name, distribution in distributions.items()
@@ -63,13 +66,13 @@ def planted(root: Path, changes: dict[str, str]) -> tuple[dict[str, Distribution
 def test_all_that_the_client_takes_along_is_there() -> None:
     package = ROOT / "src" / PACKAGE
 
-    assert [name for name in BOTH[CLIENT].entries if not (package / name).exists()] == []
-    assert BOTH[CLIENT].entries & LEVEL.keys() == {"sdk", *KNOWS_ONLY["sdk"]}
-    assert BOTH[NODE].entries - LEVEL.keys() == set()
+    assert [name for name in ALL[CLIENT].entries if not (package / name).exists()] == []
+    assert ALL[CLIENT].entries & LEVEL.keys() == {"sdk", *KNOWS_ONLY["sdk"]}
+    assert ALL[NODE].entries - LEVEL.keys() == set()
 
 
 def test_what_the_client_takes_along_stands_by_itself() -> None:
-    assert reaching_out(BOTH[CLIENT], ROOT / "src") == []
+    assert reaching_out(ALL[CLIENT], ROOT / "src") == []
 
 
 @pytest.mark.parametrize("text", ["import ledgerd.node.data", "def f():\n    from ledgerd import node"])
@@ -80,8 +83,8 @@ def test_a_client_that_needs_the_node_is_found(tmp_path: Path, text: str) -> Non
 
 
 def test_what_is_imported_is_a_dependency_and_every_dependency_is_imported() -> None:
-    assert undeclared(BOTH, ROOT / "src") == []
-    assert unused(BOTH, ROOT / "src") == []
+    assert undeclared(ALL, ROOT / "src") == []
+    assert unused(ALL, ROOT / "src") == []
 
 
 def test_no_fault_is_found_where_there_is_none(tmp_path: Path) -> None:
@@ -119,15 +122,18 @@ def test_a_dependency_that_nothing_imports_is_found(tmp_path: Path, file: str, t
 
 
 def test_a_dependency_is_bounded_in_one_place() -> None:
-    assert BOTH[CLIENT].brings & BOTH[NODE].brings == set()
+    assert ALL[CLIENT].brings & ALL[NODE].brings == set()
 
 
-def test_the_two_have_one_version_and_are_installed_together() -> None:
-    version = BOTH[NODE].project["version"]
+def test_all_have_one_version_and_are_installed_with_the_client() -> None:
+    version = ALL[NODE].project["version"]
 
-    assert BOTH[CLIENT].project["dynamic"] == ["version"]
-    assert f"{CLIENT}=={version}" in BOTH[NODE].project["dependencies"]
+    assert [ALL[name].project["dynamic"] for name in (CLIENT, KIT)] == [["version"]] * 2
+    for name in (NODE, KIT):
+        assert f"{CLIENT}=={version}" in ALL[name].project["dependencies"]
 
 
-def test_both_are_published_under_one_licence() -> None:
-    assert (ROOT / "distributions/client/LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
+def test_all_are_published_under_one_licence() -> None:
+    licences = {(ROOT / project.parent / "LICENSE").read_bytes() for project in PROJECTS.values()}
+
+    assert licences == {(ROOT / "LICENSE").read_bytes()}

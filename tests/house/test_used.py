@@ -21,7 +21,6 @@ from tests.house.source_tree import PACKAGE, ROOT, module_name, python_files, wr
 from tests.house.uses import Definition, Uses, definitions, handed_on, is_used, uses
 
 _WALLETS = "how wallets of this network come to keys, as recorded from them; tests derive published keys with it"
-_FIXED = "mathematics that recorded vectors fix by itself; what a bet gets is tested against it"
 _MEASURED = "the memory that a peer can make us use, which simulations and hostile peers in tests hold to its bound"
 
 _COUNTED = "how often work was done, which tests of a chain hold to its bound"
@@ -33,10 +32,6 @@ EXCEPTIONS: dict[str, str] = {
     "codec/kinds.py:normalised": _GENERATED,
     "p2p/shared/peer.py:buffered": _MEASURED,
     "p2p/talk/mempool.py:remembered": _MEASURED,
-    "pricing/fixed_point.py:div_q": _FIXED,
-    "pricing/fixed_point.py:mul_q": _FIXED,
-    "pricing/lmsr.py:buy_cost": _FIXED,
-    "pricing/lmsr.py:sell_return": _FIXED,
     "protocol/crypto/keys.py:from_brain_key": _WALLETS,
 }
 """`file:name` of what is right as it is, and why."""

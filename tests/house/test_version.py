@@ -12,7 +12,7 @@ import pytest
 from ledgerd.rpc.describe.openrpc import document_of
 from scripts.build_program import version_of_sources
 from scripts.set_version import PROJECTS, with_version
-from tests.house.distributions import CLIENT, NODE
+from tests.house.distributions import OURS
 from tests.house.source_tree import PACKAGE, ROOT, parse, python_files, write_tree
 
 OF_OTHERS = {"4.1.0": "the version of the network", "1.3.2": "the version of OpenRPC"}
@@ -30,8 +30,8 @@ def written_versions(root: Path, released: str) -> Iterator[str]:
                     yield f"{path.relative_to(root).as_posix()}:{node.lineno}"
 
 
-def test_both_installed_packages_and_the_description_of_the_api_have_the_version_of_the_sources() -> None:
-    found = {version(NODE), version(CLIENT), document_of(())["info"]["version"]}  # type: ignore[call-overload,index] # JSON
+def test_all_installed_packages_and_the_description_of_the_api_have_the_version_of_the_sources() -> None:
+    found = {*map(version, OURS), document_of(())["info"]["version"]}  # type: ignore[call-overload,index] # JSON
 
     assert found == {version_of_sources()}, "run `scripts/setup`"
 
@@ -50,7 +50,7 @@ def test_a_version_in_the_source_is_found(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", PROJECTS)
-def test_the_files_of_both_projects_are_those_of_the_version(name: str) -> None:
+def test_the_files_of_all_projects_are_those_of_the_version(name: str) -> None:
     text = (ROOT / name).read_text(encoding="utf-8")
 
     assert with_version(text, version_of_sources()) == text, "run `python -m scripts.set_version VERSION`"

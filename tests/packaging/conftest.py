@@ -32,6 +32,7 @@ SOURCES = (
     "scripts",
     "share",
     "src",
+    "tests/vectors",
 )
 PLAIN_PYTHON = str(getattr(sys, "_base_executable", sys.executable))
 """That of the system, not that of the environment that the tests run in."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,9 +12,11 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from tests.house.distributions import CLIENT, NODE, read_distributions
+from scripts.build_distributions import PROJECTS
+from tests.house.distributions import CLIENT, KIT, NODE, read_distributions
 from tests.house.source_tree import PACKAGE, ROOT
 from tests.memory import memory_folder
+from tests.node.processes import LOOPBACK, NodeProcess
 from tests.packaging.conftest import ENOUGH, copied_sources, succeeded
 from tests.packaging.environment import Environment, files_of, modules_of, requirements_of, run
 
@@ -32,6 +35,8 @@ LOADED = "; import sys; print(*(name.partition('.')[0] for name in sys.modules i
 FOR_SOME_CALLS = {"cryptography", "email", "multiprocessing", "websockets", "xml"}
 """What a program that only asks nodes never loads, or not before it asks."""
 INSTALLED = "import importlib.metadata as m; print(*(each.name for each in m.distributions()))"
+PIPED = '"$0" questions --chain open-2 | "$1" -m ledgerd.conformance.adapter | "$0" library - --chain open-2 --json'
+RECORDED = "open-pm2"
 FOUND = "import importlib.util, sys; print(*(name for name in sys.argv[1:] if importlib.util.find_spec(name)))"
 
 
@@ -57,7 +62,8 @@ def published(place: Path) -> dict[str, bytes]:
 def wheels(place: Path, published: dict[str, bytes]) -> dict[str, Path]:
     """The wheel of each distribution."""
     names = {
-        name: [file for file in published if file.startswith(f"{name.replace('-', '_')}-")] for name in (NODE, CLIENT)
+        name: [file for file in published if file.startswith(f"{name.replace('-', '_')}-")]
+        for name in (NODE, CLIENT, KIT)
     }
     return {
         name: place / "published" / next(file for file in files if file.endswith(".whl"))
@@ -133,20 +139,22 @@ def test_an_installed_node_has_the_templates_beside_its_program(with_node: Envir
 
 
 def test_every_file_of_the_package_is_in_one_wheel_alone(wheels: dict[str, Path]) -> None:
-    client, node = (set(files_of(wheels[name])) for name in (CLIENT, NODE))
+    client, node, kit = (set(files_of(wheels[name])) for name in (CLIENT, NODE, KIT))
+    recorded = {name for name in kit if name.startswith(f"{PACKAGE}/conformance/vectors/")}
 
     src = ROOT / "src"
     tree = {path.relative_to(src).as_posix() for path in (src / PACKAGE).rglob("*") if path.is_file()}
-    assert client & node == set()
-    assert {name for name in client | node if name.startswith(f"{PACKAGE}/")} - {f"{PACKAGE}/build.json"} == {
-        name for name in tree if "__pycache__" not in name
-    }
+    assert client & node == client & kit == node & kit == set()
+    assert {name for name in client | node | kit - recorded if name.startswith(f"{PACKAGE}/")} - {
+        f"{PACKAGE}/build.json"
+    } == {name for name in tree if "__pycache__" not in name}
 
 
-def test_the_node_asks_for_the_client_of_its_version(wheels: dict[str, Path]) -> None:
+def test_node_and_kit_ask_for_the_client_of_their_version(wheels: dict[str, Path]) -> None:
     version = read_distributions()[NODE].project["version"]
 
-    assert f"{CLIENT}=={version}" in map(str, requirements_of(wheels[NODE]))
+    for name in (NODE, KIT):
+        assert f"{CLIENT}=={version}" in map(str, requirements_of(wheels[name]))
     assert wheels[CLIENT].name == f"ledgerd_client-{version}-py3-none-any.whl"
 
 
@@ -156,7 +164,7 @@ def test_the_same_sources_at_another_place_give_the_same_bytes(place: Path, publ
         path.chmod(path.stat().st_mode | 0o020)
         os.utime(path, (1, 1))
 
-    assert len(published) == 4
+    assert len(published) == 6
     assert built_from(other, place / "again") == published
 
 
@@ -167,7 +175,31 @@ def test_a_wheel_from_the_repository_is_that_from_its_source_distribution(
     build = "import os, sys, hatchling.build as b; os.chdir(sys.argv[1]); b.build_wheel(sys.argv[2])"
     direct = place / "direct"
     direct.mkdir()
-    for project in (ROOT, ROOT / "distributions" / "client"):
+    for project in PROJECTS:
         succeeded(run(sys.executable, "-c", build, str(project), str(direct), **given))
 
     assert {path.name: path.read_bytes() for path in direct.iterdir()}.items() <= published.items()
+
+
+def test_the_kit_alone_compares_our_library_and_a_node_with_a_recorded_chain(
+    place: Path, wheels: dict[str, Path], with_node: Environment
+) -> None:
+    alone = Environment(place / "with-kit")
+    alone.install(KIT, wheels)
+    kit, python = str(alone.programs / KIT), str(alone.programs / "python")
+
+    of_library = succeeded(run("sh", "-c", PIPED, kit, python)).stdout
+    assert {each["verdict"] for each in json.loads(of_library)["checks"]} == {"pass"}
+    assert alone.tell(FOUND, f"{PACKAGE}.chain", f"{PACKAGE}.node") == ""
+
+    recorded, data, node = place / "recorded", place / "data", str(with_node.programs / NODE)
+    data.mkdir()
+    (guide,) = re.findall(r"^```ini\n(.*?)^```", (ROOT / "docs/conformance.md").read_text(), re.MULTILINE | re.DOTALL)
+    (data / "config.ini").write_text(guide)
+    succeeded(run(kit, "blocks", RECORDED, str(recorded)))
+    succeeded(run(node, "replay", "--block-log", str(recorded / "block_log"), "--data-dir", str(data)))
+    with NodeProcess("--data-dir", str(data), *LOOPBACK, program=[node]) as process:
+        table = succeeded(run(kit, "node", f"http://127.0.0.1:{process.port()}")).stdout
+    checks = [line.split() for line in table.splitlines() if line.startswith(RECORDED)]
+    assert {cells[4] for cells in checks} == {"pass"}
+    assert {"account_history", "prediction_market_api", "database_api"} <= {cells[3] for cells in checks}

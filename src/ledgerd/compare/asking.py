@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import NamedTuple
 
-from ledgerd.basics.printable import printable
+from ledgerd.client.differing import ABSENT, Difference, differences
 from ledgerd.codec.json.text import Json
 from ledgerd.compare.node import SHOWN, ComparedNode, NodeAnswer, NotComparable
 from ledgerd.compare.reads import Read
-
-LONGEST_VALUE = 120
-
-LONGEST_PLACE = 300
-"""Characters of a place: names of fields are the nodes' own."""
-
-ABSENT = "absent"
 
 ATTEMPTS = 8
 """Times that a question is asked while the answers differ at one head: what differs by the mempool alone, which is in
@@ -38,51 +30,6 @@ LONGEST_WAIT = 60.0
 FIELDS_OF_A_NODE = {"database_api.get_dynamic_global_properties": {"earliest_available_block_num"}}
 
 BLOCK_ID = re.compile(r"[0-9a-f]{40}")
-
-
-class Difference(NamedTuple):
-    """A place in an answer, and the value of each node there."""
-
-    place: str
-    first: str
-    second: str
-
-    def words(self, first: str, second: str) -> str:
-        where = f"{self.place} is " if self.place else ""
-        return f"{where}{self.first} at {first}, {self.second} at {second}"
-
-
-def differences(first: Json, second: Json, place: str = "") -> Iterator[Difference]:
-    if isinstance(first, dict) and isinstance(second, dict):
-        yield from _of_records(first, second, place)
-    elif isinstance(first, list) and isinstance(second, list):
-        for index, (one, other) in enumerate(zip(first, second, strict=False)):
-            yield from differences(one, other, f"{place}[{index}]"[:LONGEST_PLACE])
-        if len(first) != len(second):
-            yield Difference(f"the length of {place or 'the list'}", str(len(first)), str(len(second)))
-    elif type(first) is not type(second) or first != second:
-        yield Difference(place, shown(first), shown(second))
-
-
-def _of_records(first: dict[str, Json], second: dict[str, Json], place: str) -> Iterator[Difference]:
-    for name, one in first.items():
-        inner = _inner(place, name)
-        if name in second:
-            yield from differences(one, second[name], inner)
-        else:
-            yield Difference(inner, shown(one), ABSENT)
-    for name, other in second.items():
-        if name not in first:
-            yield Difference(_inner(place, name), ABSENT, shown(other))
-
-
-def _inner(place: str, name: str) -> str:
-    return (f"{place}.{name}" if place else name)[:LONGEST_PLACE]
-
-
-def shown(value: Json) -> str:
-    text = printable(json.dumps(value, ensure_ascii=False))
-    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}..."
 
 
 class FoundDifference(NamedTuple):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ledgerd.client.differing import Difference, shown
 from ledgerd.codec.json.text import Json
-from ledgerd.compare.asking import BLOCK_ID, Difference, FoundDifference, NodeHead, Pair, head_of, shown
+from ledgerd.compare.asking import BLOCK_ID, FoundDifference, NodeHead, Pair, head_of
 from ledgerd.compare.node import ComparedNode
 
 IDS = 1_000

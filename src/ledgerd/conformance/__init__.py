@@ -1,0 +1,1 @@
+"""The conformance kit: what was recorded of reference nodes, asked of another node or library."""
