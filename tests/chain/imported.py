@@ -9,7 +9,7 @@ from pathlib import Path
 from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.snapshot.file.read import Snapshot
-from ledgerd.snapshot.importing.load import fill
+from ledgerd.snapshot.importing.filling import fill
 from ledgerd.state import Store
 from ledgerd.state.objects import STORED_TABLES
 from tests.chain.recorded_chains import light_state, network_of

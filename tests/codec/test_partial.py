@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ledgerd.codec import DecodeError, codec_of
-from ledgerd.codec.partial import bytes_before, columns_reader, fields_reader, span_reader
+from ledgerd.codec.partial import bytes_before, columns_reader, extract_reader, fields_reader, span_reader
 from ledgerd.codec.types.numbers import Int64, ShareAmount, UInt8, UInt64, UInt128
 from tests.strategies import printable_values_of
 
@@ -54,6 +54,12 @@ def test_fields_are_read_wherever_the_declaration_has_them(shop: Shop, wanted: s
     read = fields_reader(moved, names)(codec_of(moved).encode(record))
     values = tuple(stored(getattr(shop, name)) for name in names)
     assert read == (values if len(names) > 1 else values[0])
+
+
+@given(printable_values_of(Shop))
+def test_an_extract_has_the_values_of_its_fields_under_their_names(shop: Shop) -> None:
+    extract = extract_reader(Shop, "owner", "key", "rank")(codec_of(Shop).encode(shop))
+    assert (extract.owner, extract.key, extract.rank) == (shop.owner, shop.key, shop.rank)
 
 
 @given(printable_values_of(Shop))

@@ -6,8 +6,9 @@ the declaration of its record.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from itertools import takewhile
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -26,9 +27,9 @@ MOST_OF_TWO_BYTES = (1 << 14) - 1
 
 
 def fields_reader(
-    record: type[msgspec.Struct], names: Sequence[str], make: Callable[..., Any] = tuple
+    record: type[msgspec.Struct], names: Sequence[str], make: Callable[..., Any] = tuple, *, decodes: bool = False
 ) -> Callable[[bytes], Any]:
-    """A function from the bytes of a record to some of its fields.
+    """A function from the bytes of a record to some of its fields. Texts are given as their bytes, or decoded.
 
     One field is given alone; of several, what `make` makes of the sequence of them.
     """
@@ -46,7 +47,7 @@ def fields_reader(
     else:
         source.add("pos = 0")
         skipped = 0
-    found = _read_until(source, fields[skipped : max(places) + 1], names)
+    found = _read_until(source, fields[skipped : max(places) + 1], names, decodes=decodes)
     source.field = ""
     if len(names) == 1:
         source.add(f"return {found[names[0]]}")
@@ -56,6 +57,14 @@ def fields_reader(
     closing(source, "(IndexError, StructError, CodecError)", DecodeError)
     source.names["reading"] = Reading()
     return source.compiled(f"read_some_of_{record.__name__}", "buf")
+
+
+@cache
+def extract_reader(record: type[msgspec.Struct], *names: str) -> Callable[[bytes], Any]:
+    """A function from the bytes of a record to a tuple with some of its fields, two at least, under their names."""
+    extract: Any = NamedTuple("Extract", [(name, Any) for name in names])  # type: ignore[misc]  # named when called
+    read: Callable[[bytes], Any] = fields_reader(record, names, extract._make, decodes=True)
+    return read
 
 
 def bytes_before(record: type[msgspec.Struct], name: str) -> int:
@@ -110,7 +119,9 @@ def _letters(fields: Sequence[Field]) -> str:
     return "".join(field.kind.letters for field in fields)
 
 
-def _read_until(source: Source, fields: Sequence[Field], names: Sequence[str]) -> dict[str, str]:
+def _read_until(
+    source: Source, fields: Sequence[Field], names: Sequence[str], *, decodes: bool = False
+) -> dict[str, str]:
     """Write the lines that pass these fields; the expressions of the wanted ones."""
     found: dict[str, str] = {}
     run: list[Field] = []
@@ -122,7 +133,7 @@ def _read_until(source: Source, fields: Sequence[Field], names: Sequence[str]) -
         run = []
         source.field = field.name
         if field.attribute in names:
-            found[field.attribute] = _read_text(source, field)
+            found[field.attribute] = _read_text(source, field, decodes=decodes)
         else:
             _skip(source, field)
     return found | _read_fixed(source, run, names)
@@ -147,11 +158,12 @@ def _read_fixed(source: Source, run: Sequence[Field], names: Sequence[str]) -> d
     return found
 
 
-def _read_text(source: Source, field: Field) -> str:
+def _read_text(source: Source, field: Field, *, decodes: bool) -> str:
     if not isinstance(field.kind, Text | ByteVector):
         raise TypeError(f"{field.attribute} is neither a text nor of a fixed size")
     length, target = _read_length(source), source.fresh("v")
-    source.add(f"{target} = buf[pos:pos + {length}]")
+    decoding = ".decode('utf-8', 'surrogateescape')" if decodes and isinstance(field.kind, Text) else ""
+    source.add(f"{target} = buf[pos:pos + {length}]{decoding}")
     source.add(f"pos += {length}")
     return target
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Generic, NamedTuple
 
+import msgspec
+
 from ledgerd.state.errors import NotUniqueRow, StoreMisuse
 from ledgerd.state.files.disk import Disk
 from ledgerd.state.files.header import Header
@@ -17,7 +19,8 @@ from ledgerd.state.files.ranges import KeyValue
 from ledgerd.state.files.sorting import RunFile, Sorter
 from ledgerd.state.memory.open_index import OpenIndex
 from ledgerd.state.memory.open_table import OpenTable
-from ledgerd.state.tables.keys import INT64
+from ledgerd.state.tables.keys import INT64, integer_of
+from ledgerd.state.tables.records import RecordForm
 from ledgerd.state.tables.tables import E, Table
 
 ID_BYTES = 8
@@ -30,6 +33,72 @@ class LoadingLimits(NamedTuple):
     items_a_block: int = 1 << 10
     """A merge has one block of each run in memory."""
     bytes_a_commit: int = 16 << 20
+
+
+class PackedRows(msgspec.Struct, frozen=True, array_like=True):
+    """Rows of one table as the file will have them, which another process may have made."""
+
+    first_id: int
+    next_id: int
+    records: list[tuple[bytes, bytes]]
+    entries: list[list[bytes]]
+    """For each index, in any order."""
+
+
+class RowPacking(Generic[E]):
+    """Makes the bytes of the rows of one table, which come in the order of their ids."""
+
+    def __init__(self, table: Table[E], count: int = 0) -> None:
+        self.next_id = 0
+        self.count = count
+        """The rows before the next one: its rank in all indexes, as rows come in order."""
+        self.records: list[KeyValue] = []
+        self.entries: list[list[bytes]] = [[] for _ in table.indexes]
+        """For each index, its entries with the ids that they lead to."""
+        paired = list(zip(table.indexes, self.entries, strict=True))
+        self._title = table.title
+        self._unique = [(index.entry_key, entries) for index, entries in paired if index.is_unique]
+        self._ordered = [(index.entry_key, entries) for index, entries in paired if not index.is_unique]
+        self._encode = RecordForm(table).encode
+
+    def add(self, entity: E) -> int:
+        """Returns the size of the record. `StoreMisuse`: its id does not rise, or a key is too long."""
+        object_id = entity.id
+        self.require_rising(object_id)
+        key = INT64.encode(object_id)
+        for entry_key, entries in self._unique:
+            entries.append(entry_key(entity) + key)
+        if self._ordered:
+            ending = INT64.encode(self.count) + key
+            for entry_key, entries in self._ordered:
+                entries.append(entry_key(entity) + ending)
+        record = self._encode(entity, (self.count,) * len(self._ordered))
+        self.next_id = object_id + 1
+        self.count += 1
+        self.records.append((key, record))
+        return len(record)
+
+    def require_rising(self, object_id: int) -> None:
+        if object_id < self.next_id:
+            raise StoreMisuse(f"the next id of {self._title} cannot be set to {object_id}")
+
+    def extend(self, rows: PackedRows) -> int:
+        """The same of rows that are packed, at least one, with the ranks that follow here."""
+        self.require_rising(rows.first_id)
+        for entries, added in zip(self.entries, rows.entries, strict=True):
+            entries.extend(added)
+        self.records += rows.records
+        self.next_id = rows.next_id
+        self.count += len(rows.records)
+        return sum([len(record) for _, record in rows.records])
+
+
+def packed_rows(table: Table[E], entities: Iterable[E], count: int) -> PackedRows:
+    """Rows, at least one, behind so many others."""
+    packing = RowPacking(table, count)
+    for entity in entities:
+        packing.add(entity)
+    return PackedRows(integer_of(packing.records[0][0]), packing.next_id, packing.records, packing.entries)
 
 
 class Loading:
@@ -59,8 +128,16 @@ class Loading:
     def add(self, table: Table[E], entity: E) -> None:
         """Ids come in rising order. `StoreMisuse`: one does not, or a key is too long. Two equal keys fail `finish`."""
         loading: _TableLoading[E] = self._tables[table]
-        self._count(loading.add(entity))
-        self._rows += 1
+        self._count(loading.packing.add(entity))
+        self._spill_full(1)
+
+    def add_packed(self, table: Table[Any], rows: PackedRows) -> None:
+        """The same of rows that were packed to stand behind those that are here."""
+        self._count(self._tables[table].packing.extend(rows))
+        self._spill_full(len(rows.records))
+
+    def _spill_full(self, rows: int) -> None:
+        self._rows += rows
         if self._rows >= self._limits.rows_a_run:
             self._rows = 0
             self._spill()
@@ -112,38 +189,18 @@ class _TableLoading(Generic[E]):
 
     def __init__(self, opened: OpenTable[E], runs: RunFile) -> None:
         self.opened = opened
-        self.sorters = [(each, Sorter(runs)) for each in opened.indexes.values()]
-        """For each index, its entries with the ids that they lead to."""
-        self._records: list[KeyValue] = []
-        self._unique = [(each.index.entry_key, sorter) for each, sorter in self.sorters if each.index.is_unique]
-        self._ordered = [(each.index.entry_key, sorter) for each, sorter in self.sorters if not each.index.is_unique]
-        self._encode = opened.cache.form.encode
-        self._next_id = 0
-        self._count = 0
+        self.packing = RowPacking(opened.table)
+        """Its records and entries are what waits to be written and sorted, and are taken from there."""
+        self.sorters = [
+            (each, Sorter(runs, entries))
+            for each, entries in zip(opened.indexes.values(), self.packing.entries, strict=True)
+        ]
 
     def waiting(self) -> Iterator[tuple[OpenIndex[E], list[KeyValue]]]:
         """For the order of ids and each index, a list of what is written next, behind all that is there."""
-        yield self.opened.by_id, self._records
+        yield self.opened.by_id, self.packing.records
         for opened, _ in self.sorters:
             yield opened, []
 
-    def add(self, entity: E) -> int:
-        """Returns the size of the record. Rows come in order: the rank in all indexes is the number of rows before."""
-        object_id = entity.id
-        if object_id < self._next_id:
-            raise StoreMisuse(f"the next id of {self.opened.table.title} cannot be set to {object_id}")
-        key = INT64.encode(object_id)
-        for entry_key, sorter in self._unique:
-            sorter.items.append(entry_key(entity) + key)
-        if self._ordered:
-            ending = INT64.encode(self._count) + key
-            for entry_key, sorter in self._ordered:
-                sorter.items.append(entry_key(entity) + ending)
-        record = self._encode(entity, (self._count,) * len(self._ordered))
-        self._next_id = object_id + 1
-        self._count += 1
-        self._records.append((key, record))
-        return len(record)
-
     def finish(self) -> None:
-        self.opened.set_loaded(self._next_id, self._count)
+        self.opened.set_loaded(self.packing.next_id, self.packing.count)

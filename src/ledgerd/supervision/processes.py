@@ -33,6 +33,14 @@ def module_command(module: str) -> tuple[str, ...]:
     return (sys.executable, "-m", module)
 
 
+def processors_beside(most: int) -> int:
+    """How many processes can work beside this one without taking its own processor, so many at most."""
+    if sys.platform == "win32":  # a process there does not take a socket for its standard input
+        return 0
+    count = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+    return min(most, count - 1)
+
+
 POLL_SECONDS = 1.0
 """Between two looks of a child whether its parent still runs."""
 

@@ -11,7 +11,7 @@ import pytest
 from ledgerd.chain.offline.audit import tally_of
 from ledgerd.chain.offline.market_books import markets_agree
 from ledgerd.snapshot.file.read import Snapshot
-from ledgerd.snapshot.importing.load import fill
+from ledgerd.snapshot.importing.filling import fill
 from ledgerd.state import Store, Table
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.accounts.accounts import ACCOUNTS

@@ -18,7 +18,7 @@ from ledgerd.protocol.types.identifiers import TransactionId
 from ledgerd.protocol.types.time_text import parse_time_text
 from ledgerd.snapshot.file.export import Occasion, export
 from ledgerd.snapshot.file.read import Snapshot
-from ledgerd.snapshot.importing.load import fill
+from ledgerd.snapshot.importing.filling import fill
 from ledgerd.state import StateReader, Store, View
 from ledgerd.state.objects import TABLES
 from ledgerd.state.objects.money.vesting import FIX_VESTING_DELEGATIONS, FixVestingDelegation

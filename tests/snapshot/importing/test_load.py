@@ -18,7 +18,8 @@ from ledgerd.protocol.types.identifiers import NO_BLOCK, ChainId
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.file.read import Snapshot
 from ledgerd.snapshot.file.sections import BY_NAME
-from ledgerd.snapshot.importing.load import fill, load
+from ledgerd.snapshot.importing.filling import fill
+from ledgerd.snapshot.importing.load import load
 from ledgerd.state import Store
 from ledgerd.state.files.disk import MAX_DATABASES
 from ledgerd.state.loading import LoadingLimits

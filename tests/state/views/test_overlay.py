@@ -74,7 +74,8 @@ def answers(view: View) -> list[str]:
         found += [list(view.scan(source, after=item)) for item in items]
         found += [list(view.scan(source, after=item, reverse=True)) for item in items]
         found += [view.position(source, item) for item in items]
-    found += [view.lookup(ITEM_BY_NAME, name) for name in NAMES]
+    found += [(item.name, item.time) for item in view.scan_fields(ITEMS, "name", "time")]
+    found += [(view.lookup(ITEM_BY_NAME, name), view.has(ITEM_BY_NAME, name)) for name in NAMES]
     found += [view.derived(lambda item: (item.id, item.time), ITEM_BY_NAME, name) for name in NAMES]
     return [repr(each) for each in found]
 

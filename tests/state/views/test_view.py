@@ -72,6 +72,38 @@ def test_objects_are_counted_and_values_are_read(view: View) -> None:
     assert (view.next_id(ITEMS), view.revision, view.meta("chain"), view.meta("other")) == (5, 7, b"viz", None)
 
 
+def test_some_fields_are_read_of_all_objects(view: View) -> None:
+    found = [(item.name, item.time) for item in view.scan_fields(ITEMS, "name", "time")]
+    assert found == [(item.name, item.time) for item in view.scan(ITEMS)] != []
+
+
+def test_some_fields_are_read_of_objects_in_memory_and_in_the_file_alike(tmp_path: Path) -> None:
+    def fields_of(view: View) -> list[tuple[str, bool]]:
+        return [(item.name, item.is_open) for item in view.scan_fields(ITEMS, "name", "is_open")]
+
+    with Store.open(tmp_path, TABLES) as store:
+        for number in range(600):
+            store.create(ITEMS, Item(name=f"\udcff {number}"))
+        store.commit()
+    with Store.open(tmp_path, TABLES) as store:
+        assert fields_of(store.passing) == [(item.name, item.is_open) for item in store.scan(ITEMS)]
+    with Store.open(tmp_path, TABLES) as store:
+        with store.editing(store.get(ITEMS, 300)):
+            store.get(ITEMS, 300).is_open = True
+        store.remove(store.get(ITEMS, 255))
+        store.create(ITEMS, Item(name="new"))
+        found = fields_of(store.passing)
+        assert len(found) == 600
+        assert found == [(item.name, item.is_open) for item in store.scan(ITEMS)]
+
+
+def test_a_key_is_there_or_not(view: View) -> None:
+    assert view.has(ITEM_BY_NAME, "item3")
+    assert view.has(ITEM_BY_TIME, 1)
+    assert not view.has(ITEM_BY_NAME, "item4")
+    assert not view.has(ITEM_BY_NAME, "n" * 1000)
+
+
 def test_a_value_is_derived_from_an_object(view: View) -> None:
     for index, key in ((ITEM_BY_NAME, "item3"), (ITEMS.by_id, 3)):
         assert view.derived(lambda item: f"{item.name} at {item.time}", index, key) == "item3 at 1"

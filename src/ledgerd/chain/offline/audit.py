@@ -43,6 +43,8 @@ class Holding(NamedTuple, Generic[E]):
     table: Table[E]
     term: str
     amount: Callable[[E], int]
+    fields: tuple[str, ...] = ()
+    """All that the amount is made of, for tables that may be very large."""
 
 
 HOLDINGS: tuple[Holding[Any], ...] = (
@@ -52,15 +54,21 @@ HOLDINGS: tuple[Holding[Any], ...] = (
         lambda funds: funds.total_vesting_fund + funds.total_reward_fund + funds.committee_fund,
     ),
     # A live bid is out of the bidder's balance, and stands in `reserved_balance` until it is paid or given back.
-    Holding(ACCOUNTS, BASE, lambda account: account.balance + account.reserved_balance),
+    Holding(
+        ACCOUNTS,
+        BASE,
+        lambda account: account.balance + account.reserved_balance,
+        ("balance", "reserved_balance"),
+    ),
     Holding(ESCROWS, BASE, lambda escrow: escrow.token_balance + escrow.pending_fee),
     Holding(INVITES, BASE, lambda invite: invite.balance),
     Holding(VALIDATORS, BASE, lambda validator: validator.pending_stakeholder_reward),
-    Holding(PM_BETS, "bets", lambda bet: bet.amount if bet.status in STAKED else 0),
+    Holding(PM_BETS, "bets", lambda bet: bet.amount if bet.status in STAKED else 0, ("amount", "status")),
     Holding(
         PM_LIQUIDITY,
         "user liquidity",
         lambda row: row.amount if row.status == liquidity.ACTIVE and row.provider else 0,
+        ("amount", "status", "provider"),
     ),
     Holding(PM_LAZY_POOLS, "lazy", lambda pool: pool.free_balance + pool.allocated_balance),
     Holding(
@@ -93,9 +101,12 @@ class TokenTally:
     def add(self, entity: Entity) -> None:
         holding = _BY_RECORD.get(type(entity))
         if holding is not None:
-            self.terms[holding.term] += holding.amount(entity)
-            if isinstance(entity, DynamicGlobalProperty):
-                self.supply = entity.current_supply
+            self.add_of(holding, entity)
+
+    def add_of(self, holding: Holding[Any], entity: Entity) -> None:
+        self.terms[holding.term] += holding.amount(entity)
+        if isinstance(entity, DynamicGlobalProperty):
+            self.supply = entity.current_supply
 
     @property
     def found(self) -> int:
@@ -113,8 +124,9 @@ class TokenTally:
 def tally_of(view: View) -> TokenTally:
     tally = TokenTally()
     for holding in HOLDINGS:
-        for entity in view.scan(holding.table):
-            tally.add(entity)
+        fields = holding.fields
+        for entity in view.scan_fields(holding.table, *fields) if fields else view.scan(holding.table):
+            tally.add_of(holding, entity)
     return tally
 
 
@@ -134,7 +146,8 @@ def excess_routes(ledger: Ledger, view: View | None = None) -> dict[int, int]:
     """How many routes accounts have noted beyond those there are."""
     store = view or ledger.store.passing
     routes = Counter(route.from_account for route in store.scan(WITHDRAW_VESTING_ROUTES))
-    differing = ((each.id, each.withdraw_routes - routes[each.id]) for each in store.scan(ACCOUNTS))
+    accounts = store.scan_fields(ACCOUNTS, "id", "withdraw_routes")
+    differing = ((each.id, each.withdraw_routes - routes[each.id]) for each in accounts)
     return {account: count for account, count in differing if count}
 
 

@@ -32,7 +32,9 @@ def supply_adds_up(ledger: Ledger) -> Problems:
 
 
 def shares_add_up(ledger: Ledger) -> Problems:
-    found = sum(account.vesting_shares for account in ledger.store.passing.scan(ACCOUNTS))
+    found = sum(
+        account.vesting_shares for account in ledger.store.passing.scan_fields(ACCOUNTS, "id", "vesting_shares")
+    )
     total = ledger.globals.total_vesting_shares
     if found != total:
         yield f"there are {total} shares, but all accounts together have {found}"
@@ -49,7 +51,8 @@ def delegations_agree(ledger: Ledger) -> Problems:
         received[delegation.delegatee] += delegation.vesting_shares
     for returning in ledger.store.passing.scan(vesting.VESTING_DELEGATION_EXPIRATIONS):
         delegated[returning.delegator] += returning.vesting_shares
-    for account in ledger.store.passing.scan(ACCOUNTS):
+    counted = ("name", "delegated_vesting_shares", "received_vesting_shares")
+    for account in ledger.store.passing.scan_fields(ACCOUNTS, *counted):
         if account.delegated_vesting_shares != delegated[account.name]:
             yield f"{account.name} delegates {account.delegated_vesting_shares}, not {delegated[account.name]} shares"
         if account.received_vesting_shares != received[account.name]:
@@ -60,7 +63,8 @@ def votes_agree(ledger: Ledger) -> Problems:
     """The counters of votes and routes at accounts are the numbers of their votes and routes."""
     votes = Counter(vote.account for vote in ledger.store.passing.scan(VALIDATOR_VOTES))
     excess, by_right = excess_routes(ledger), noted(ledger, Sum.ROUTES)
-    for account in ledger.store.passing.scan(ACCOUNTS):
+    counted_at = ("id", "name", "validators_voted_for", "withdraw_routes")
+    for account in ledger.store.passing.scan_fields(ACCOUNTS, *counted_at):
         if account.validators_voted_for != votes[account.id]:
             yield f"{account.name} votes for {votes[account.id]} validators, not {account.validators_voted_for}"
         wrong = excess.get(account.id, 0) - by_right.get(account.id, 0)
@@ -84,11 +88,11 @@ def proxied_votes_agree(ledger: Ledger) -> Problems:
     """An account votes with the shares of those whose proxy it is, and with what is proxied to them, hop by hop."""
     passed_on: dict[str, tuple[int, ...]] = {}
     nothing = (0,) * PROXY_DEPTH
-    for account in ledger.store.passing.scan(ACCOUNTS):
+    for account in ledger.store.passing.scan_fields(ACCOUNTS, "proxy", "vesting_shares", "proxied_vsf_votes"):
         if account.proxy:
             own = (account.vesting_shares, *account.proxied_vsf_votes[:-1])
             passed_on[account.proxy] = tuple(map(add, passed_on.get(account.proxy, nothing), own))
-    for account in ledger.store.passing.scan(ACCOUNTS):
+    for account in ledger.store.passing.scan_fields(ACCOUNTS, "name", "proxied_vsf_votes"):
         found = passed_on.get(account.name, nothing)
         if account.proxied_vsf_votes != found:
             yield f"{account.name} is proxied {list(found)} shares, not {list(account.proxied_vsf_votes)}"

@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 
 from ledgerd.chain.offline.audit import STAKED
+from ledgerd.chain.rules.markets.seeds import COUNTERS
 from ledgerd.state.objects.accounts.accounts import ACCOUNTS
 from ledgerd.state.objects.markets import bets, commitments, leverage, liquidity
 from ledgerd.state.objects.markets.bets import PM_BETS
@@ -31,16 +32,16 @@ BINARY, SIDE_A = 0, 0
 def stakes_agree(view: View) -> Problems:
     """What is frozen at accounts is what their rows hold."""
     provided, staked, pledged = Counter[str](), Counter[str](), Counter[str]()
-    for row in view.scan(PM_LIQUIDITY):
+    for row in view.scan_fields(PM_LIQUIDITY, "provider", "status", "amount"):
         if row.status == liquidity.ACTIVE:
             provided[row.provider] += row.amount
-    for bet in view.scan(PM_BETS):
+    for bet in view.scan_fields(PM_BETS, "account", "status", "amount"):
         if bet.status in STAKED:
             staked[bet.account] += bet.amount
     for position in view.scan(PM_LEVERAGE_POSITIONS):
         if position.status == leverage.ACTIVE:
             pledged[position.account] += position.collateral
-    for account in view.scan(ACCOUNTS):
+    for account in view.scan_fields(ACCOUNTS, "name", *COUNTERS):
         name = account.name
         yield from _differs(f"the liquidity of {name}", account.pm_liquidity_committed, provided[name])
         yield from _differs(f"the bets of {name}", account.pm_bets_staked, staked[name])
@@ -60,7 +61,7 @@ def _takes_bets(market: PmMarket) -> bool:
 def bets_agree(view: View) -> Problems:
     amounts, weights = Counter[tuple[int, int]](), Counter[tuple[int, int]]()
     sides: defaultdict[int, list[int]] = defaultdict(lambda: [0, 0])
-    for bet in view.scan(PM_BETS):
+    for bet in view.scan_fields(PM_BETS, "market", "outcome_index", "side", "status", "amount", "weight"):
         if bet.status == bets.ACTIVE:
             amounts[bet.market, bet.outcome_index] += bet.amount
             weights[bet.market, bet.outcome_index] += bet.weight
@@ -83,7 +84,7 @@ def bets_agree(view: View) -> Problems:
 
 def liquidity_agrees(view: View) -> Problems:
     found = Counter[int]()
-    for row in view.scan(PM_LIQUIDITY):
+    for row in view.scan_fields(PM_LIQUIDITY, "market", "status", "amount"):
         if row.status == liquidity.ACTIVE:
             found[row.market] += row.amount
     for market in view.scan(PM_MARKETS):
@@ -111,7 +112,9 @@ def pool_agrees(view: View) -> Problems:
         shares = sum(deposit.shares for deposit in view.scan(PM_LAZY_DEPOSITS))
         asked = sum(request.amount for request in view.scan(PM_LAZY_WITHDRAW_REQUESTS))
         in_markets = sum(
-            row.amount for row in view.scan(PM_LIQUIDITY) if row.status == liquidity.ACTIVE and not row.provider
+            row.amount
+            for row in view.scan_fields(PM_LIQUIDITY, "provider", "status", "amount")
+            if row.status == liquidity.ACTIVE and not row.provider
         )
         lent = sum(each.loan for each in view.scan(PM_LEVERAGE_POSITIONS) if each.status == leverage.ACTIVE)
         yield from _differs("the shares of the lazy pool", pool.total_shares, shares)

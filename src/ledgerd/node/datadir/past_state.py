@@ -36,12 +36,13 @@ from ledgerd.protocol.networks.parameters import ChainParameters
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.file.directory import SUFFIXES, kept_in
 from ledgerd.snapshot.file.read import Snapshot
-from ledgerd.snapshot.importing.build import build_state, read_snapshot
+from ledgerd.snapshot.importing.build import MOST_PROCESSES, build_state, read_snapshot
 from ledgerd.snapshot.importing.import_progress import ImportProgress
 from ledgerd.snapshot.settings import Terms
 from ledgerd.state.files.disk import DATA_FILE, taken_bytes
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.store import Store
+from ledgerd.supervision.processes import processors_beside
 
 log = logging.getLogger(__name__)
 
@@ -208,7 +209,8 @@ class PastState:
         options, line = self._configuration.snapshot, ImportProgress()
         snapshot.progress = lambda done: line.at(done, snapshot.size)
         terms = Terms(options.pm_legacy_residual, options.knows_pm_meta)
-        build_state(self._files.fresh_folder(), snapshot, self._network, self._space, terms)
+        processes = processors_beside(MOST_PROCESSES)
+        build_state(self._files.fresh_folder(), snapshot, self._network, self._space, terms, processes=processes)
         self._files.put_in_place()
 
     def _leave_branch(self, chain: Chain) -> None:

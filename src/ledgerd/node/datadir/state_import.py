@@ -17,9 +17,10 @@ from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.networks.parameters import ChainParameters
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.file.read import Snapshot
-from ledgerd.snapshot.importing.build import build_state, read_snapshot
+from ledgerd.snapshot.importing.build import MOST_PROCESSES, build_state, read_snapshot
 from ledgerd.snapshot.importing.import_progress import ImportProgress
 from ledgerd.snapshot.settings import ANY, Terms
+from ledgerd.supervision.processes import processors_beside
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +36,8 @@ def import_state(files: StateFiles, path: Path, network: ChainParameters, terms:
     snapshot.progress = lambda done: line.at(done, snapshot.size)
     _require_no_gap(files.logs, snapshot)
     with on_error(files.give_up):
-        provenance = build_state(files.fresh_folder(), snapshot, network, files.space, terms)
+        processes = processors_beside(MOST_PROCESSES)
+        provenance = build_state(files.fresh_folder(), snapshot, network, files.space, terms, processes=processes)
     files.put_in_place()
     irreversible = snapshot.header.get("last_irreversible_block_num", 0)
     for text in provenance.surpluses():

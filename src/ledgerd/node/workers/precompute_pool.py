@@ -9,8 +9,6 @@ lost. What was not computed here is computed on the chain's thread by the rule t
 from __future__ import annotations
 
 import asyncio
-import os
-import sys
 from collections import deque
 from collections.abc import Sequence
 
@@ -20,7 +18,7 @@ from ledgerd.node.workers.precompute_worker import MOST_RESULTS, introduction, r
 from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.blocks.precomputed import apply_precomputed
 from ledgerd.protocol.networks.parameters import ChainParameters
-from ledgerd.supervision.processes import Child, module_command
+from ledgerd.supervision.processes import Child, module_command, processors_beside
 from ledgerd.supervision.tasks import Tasks, all_of
 from ledgerd.supervision.work import Work
 
@@ -35,10 +33,7 @@ ENDING_SECONDS = 2.0
 
 def spare_processors() -> int:
     """How many processes can compute ahead without taking the chain's own processor."""
-    if sys.platform == "win32":  # a process there does not take a socket for its standard input
-        return 0
-    count = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
-    return min(MOST_PROCESSES, count - 1)
+    return processors_beside(MOST_PROCESSES)
 
 
 class ProcessLost(Exception):

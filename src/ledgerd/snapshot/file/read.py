@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from ledgerd.codec import DecodeError, codec_of
 from ledgerd.codec.json.scalars import as_object, as_string, as_uint64
@@ -26,7 +26,19 @@ LARGEST_RECORD = 64 << 20
 
 RECORDS_A_STEP = 1_000
 
+RECORDS_A_BATCH, CHARACTERS_A_BATCH = 512, 128 << 10
+"""A batch ends with the first of these."""
+
 _decode = json.JSONDecoder(strict=False).raw_decode
+
+
+class RecordBatch(NamedTuple):
+    """Records of one section that follow each other."""
+
+    section: str
+    records: list[Json]
+    texts: list[str]
+    """As the file has them, but for one that is larger than a batch."""
 
 
 class Snapshot:
@@ -68,17 +80,35 @@ class Snapshot:
         return sum(self.object_counts.values())
 
     def records(self) -> Iterator[tuple[str, Json]]:
-        if self.progress is None:
-            yield from self._records()
-            return
-        done = 0
-        for done, record in enumerate(self._records(), start=1):
-            yield record
-            if done % RECORDS_A_STEP == 0:
-                self.progress(done)
-        self.progress(done)
+        for name, record, _ in self._records():
+            yield name, record
 
-    def _records(self) -> Iterator[tuple[str, Json]]:
+    def batches(self) -> Iterator[RecordBatch]:
+        """The same, a number of them at a time. What is wrong with the file is raised behind the records before it."""
+        batch, characters, done = RecordBatch("", [], []), 0, 0
+        try:
+            for done, (name, record, cursor) in enumerate(self._records(), start=1):
+                if name != batch.section or len(batch.records) >= RECORDS_A_BATCH or characters >= CHARACTERS_A_BATCH:
+                    if batch.records:
+                        yield batch
+                    batch, characters = RecordBatch(name, [], []), 0
+                batch.records.append(record)
+                characters += cursor.size
+                if cursor.size <= CHARACTERS_A_BATCH:
+                    batch.texts.append(cursor.text)
+                if self.progress is not None and done % RECORDS_A_STEP == 0:
+                    self.progress(done)
+        except SnapshotError:
+            if batch.records:
+                yield batch
+            raise
+        if batch.records:
+            yield batch
+        if self.progress is not None:
+            self.progress(done)
+
+    def _records(self) -> Iterator[tuple[str, Json, _Cursor]]:
+        """Each record with its section, and the cursor behind it."""
         with self._opening() as file, closing(unpacked(file)) as pieces:
             cursor = _Cursor(_texts(pieces, self._start))
             cursor.expect("{")
@@ -89,10 +119,10 @@ class Snapshot:
                 if cursor.skips("["):
                     count = 0
                     for count, record in enumerate(cursor.values(), start=1):  # noqa: B007 - read after the loop
-                        yield name, record
+                        yield name, record, cursor
                     self.sections[name] = count
                 else:
-                    yield name, cursor.value()
+                    yield name, cursor.value(), cursor
                 cursor.skips(",")
 
 
@@ -103,6 +133,18 @@ class _Cursor:
         self._pieces = pieces
         self._text = ""
         self._place = 0
+        self._begin = 0
+        """Where the last value begins."""
+
+    @property
+    def size(self) -> int:
+        """The characters of the last value."""
+        return self._place - self._begin
+
+    @property
+    def text(self) -> str:
+        """The last value, as it stands there."""
+        return self._text[self._begin : self._place]
 
     def skips(self, character: str) -> bool:
         if self._place >= len(self._text) and not self._fetch(1):
@@ -134,7 +176,7 @@ class _Cursor:
             return None  # `value` says why, or fetches the rest
         if end == len(text) or text.find("\\u", place, end) >= 0:
             return None
-        self._place = end
+        self._begin, self._place = place + 1, end
         return value
 
     def value(self) -> Any:  # noqa: ANN401 - JSON of any kind
@@ -164,7 +206,7 @@ class _Cursor:
                 json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogateescape")
             except UnicodeEncodeError as error:
                 raise SnapshotError(f"the snapshot is damaged: a text is no Unicode ({error.reason})") from error
-        self._place = end
+        self._begin, self._place = self._place, end
         return value
 
     def _fetch(self, count: int) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 
@@ -17,12 +18,18 @@ from ledgerd.protocol.types.identifiers import NO_BLOCK
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.file.read import Snapshot
 from ledgerd.snapshot.importing.audit import ChecksMade, is_long, require_sound
+from ledgerd.snapshot.importing.beside import processes_beside
 from ledgerd.snapshot.importing.load import load
 from ledgerd.snapshot.settings import ANY, Terms
 from ledgerd.state import Store
 from ledgerd.state.files.disk import Space
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.transactions import REVERSIBLE_BLOCKS, ReversibleBlock
+
+MOST_PROCESSES = 3
+"""Beside an import: the reading of the file and the writing of the rows leave no work for more."""
+FEWEST_RECORDS = 20_000
+"""Fewer take about as long as the start of a process."""
 
 
 def read_snapshot(file: Path) -> Snapshot:
@@ -39,15 +46,19 @@ def build_state(
     space: Space,
     terms: Terms = ANY,
     checked: ChecksMade = lambda *_: None,
+    processes: int = 0,
 ) -> Provenance:
-    """Build the state of a snapshot in an empty folder, and check it; a failure removes the folder."""
+    """Build the state of a snapshot in an empty folder, and check it; a failure removes the folder. So many other
+    processes take a part of the work on a large one.
+    """
     drop = partial(shutil.rmtree, folder, ignore_errors=True)
-    with on_error(drop), Store.open(folder, STORED_TABLES, space=space) as store:
-        if terms.with_metadata:
-            with KeptProjections(folder) as kept:
-                head = load(store, snapshot, network, terms.residual, kept)
-        else:
-            head = load(store, snapshot, network, terms.residual)
+    with (
+        on_error(drop),
+        Store.open(folder, STORED_TABLES, space=space) as store,
+        processes_beside(network, processes if snapshot.size >= FEWEST_RECORDS else 0) as beside,
+    ):
+        with KeptProjections(folder) if terms.with_metadata else nullcontext() as kept:
+            head = load(store, snapshot, network, terms.residual, kept, beside)
         if head is not None:
             store.create(REVERSIBLE_BLOCKS, ReversibleBlock(number=head.number, packed=head.packed))
         _require_block(store, terms.needed_block)

@@ -98,7 +98,7 @@ def require_counts(snapshot: Snapshot) -> None:
 def require_sums(store: Store, tally: TokenTally, residual: int) -> None:
     with store.committed() as view:
         _require_owners(view)
-        shares = sum(account.vesting_shares for account in view.scan(ACCOUNTS))
+        shares = sum(account.vesting_shares for account in view.scan_fields(ACCOUNTS, "id", "vesting_shares"))
         total = view.get(DYNAMIC_GLOBAL_PROPERTIES, 0).total_vesting_shares
     if shares != total:
         raise SnapshotError(f"the accounts in the snapshot have {shares} shares together, and not {total}")
@@ -110,8 +110,8 @@ def require_sums(store: Store, tally: TokenTally, residual: int) -> None:
 
 
 def _require_owners(view: View) -> None:
-    for authority in view.scan(ACCOUNT_AUTHORITIES):
-        if view.lookup(ACCOUNT_BY_NAME, authority.account) is None:
+    for authority in view.scan_fields(ACCOUNT_AUTHORITIES, "id", "account"):
+        if not view.has(ACCOUNT_BY_NAME, authority.account):
             raise SnapshotError(f"the snapshot has an authority of {authority.account}, and no such account")
 
 

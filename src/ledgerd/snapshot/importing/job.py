@@ -20,9 +20,10 @@ from ledgerd.protocol.networks.parameters import ChainParameters
 from ledgerd.snapshot.file.compare import differing
 from ledgerd.snapshot.file.export import create
 from ledgerd.snapshot.importing.audit import audit_copy
-from ledgerd.snapshot.importing.build import build_state, read_snapshot
+from ledgerd.snapshot.importing.build import MOST_PROCESSES, build_state, read_snapshot
 from ledgerd.snapshot.settings import ANY, Terms
 from ledgerd.state.files.disk import Space
+from ledgerd.supervision.processes import processors_beside
 from ledgerd.supervision.this_process import give_way
 from ledgerd.supervision.threads import begin_thread
 
@@ -162,6 +163,7 @@ def _import(order: Import, network: ChainParameters, report: Callable[[JobReport
         Space(*order.space),
         order.terms,
         lambda *made: report(Counted("check", *made)),
+        processors_beside(MOST_PROCESSES),
     )
     return Done(snapshot.head_number, head_id=snapshot.head_id.hex())
 

@@ -5,17 +5,14 @@ source; what can be seen of a forgery is refused all the same, here and in `audi
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from typing import Any
 
 from ledgerd.chain.chain import CHAIN_ID
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.provenance import Provenance, note_provenance
 from ledgerd.chain.log.state_blocks import IMPORTED, LOG_KIND
-from ledgerd.chain.offline.audit import TokenTally, accept_discrepancies
+from ledgerd.chain.offline.audit import accept_discrepancies
 from ledgerd.chain.rules.markets.seeds import FrozenTally, record_leverage_ends, recount_accounts, recount_oracles
-from ledgerd.codec import DecodeError, codec_of
 from ledgerd.projections.kept import PROJECTIONS, Beginning, KeptProjections
 from ledgerd.projections.markets.records import MarketRecords
 from ledgerd.protocol.blocks.block import Block
@@ -24,20 +21,19 @@ from ledgerd.protocol.properties import json_defaults_of
 from ledgerd.protocol.types.identifiers import NO_BLOCK
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.file.read import Snapshot
-from ledgerd.snapshot.file.sections import BY_NAME, HEAD_BLOCK, METADATA, OLD_SECTIONS, SnapshotSection
+from ledgerd.snapshot.importing.asking import AskedProcesses
 from ledgerd.snapshot.importing.checks import require_anchor, require_counts, require_signed_head, require_sums
-from ledgerd.state import Store, StoreMisuse
-from ledgerd.state.errors import NotUniqueRow, UnknownKey
-from ledgerd.state.loading import Loading
+from ledgerd.snapshot.importing.filling import fill
+from ledgerd.snapshot.importing.packing import Tallies
+from ledgerd.state import Store
+from ledgerd.state.errors import UnknownKey
 from ledgerd.state.objects.discrepancies import Sum
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES, HARDFORK_PROPERTIES
 from ledgerd.state.objects.markets.disputes import PM_DISPUTE_VOTES, PM_DISPUTES
 from ledgerd.state.objects.validators import PENALTY_BY_VALIDATOR, VALIDATOR_SCHEDULES, VALIDATORS
-from ledgerd.state.tables.tables import Entity, Table
+from ledgerd.state.tables.tables import Table
 
 SINGLE: tuple[Table[Any], ...] = (DYNAMIC_GLOBAL_PROPERTIES, VALIDATOR_SCHEDULES, HARDFORK_PROPERTIES)
-VOTES, OLD_VOTES = "validator_vote", "witness_vote"
-"""The first of these sections that is not empty is used."""
 
 
 def load(
@@ -46,6 +42,7 @@ def load(
     network: ChainParameters,
     residual: int = 0,
     kept: KeptProjections | None = None,
+    beside: AskedProcesses | None = None,
 ) -> Block | None:
     """Import the state of a snapshot into an empty store, and return its head block, if the file has it.
 
@@ -60,9 +57,9 @@ def load(
             f"Chain ID mismatch: the snapshot is of {snapshot.chain_id.hex()[:16]}..., this node of "
             f"{network.chain_id.hex()[:16]}..."
         )
-    tally, frozen = TokenTally(), FrozenTally()
+    tallies = Tallies()
     with json_defaults_of(network):
-        head_block = fill(store, snapshot, tally.add, frozen.add, kept=kept)
+        head_block = fill(store, snapshot, tallies, kept=kept, beside=beside)
     _require_whole(store, network)
     require_anchor(snapshot, head_block, store.get(HARDFORK_PROPERTIES, 0).last_hardfork)
     _require_one_head(store, snapshot)
@@ -75,9 +72,9 @@ def load(
     store.set_meta(CHAIN_ID, network.chain_id)
     store.set_meta(LOG_KIND, IMPORTED)
     store.commit()
-    require_sums(store, tally, residual)
+    require_sums(store, tallies.tokens, residual)
     ledger = Ledger(store, network)
-    _count_markets(ledger, frozen)
+    _count_markets(ledger, tallies.frozen)
     if kept is not None:
         head = Beginning(snapshot.head_number, snapshot.head_id, network.chain_id)
         kept.begin((MarketRecords(),), store.passing, head)
@@ -91,54 +88,6 @@ def load(
     sums = len(votes), sum(votes.values()), len(routes), sum(routes.values())
     note_provenance(store, Provenance(snapshot.head_number, 0, "", *sums))
     return head_block
-
-
-def fill(
-    store: Store, snapshot: Snapshot, *counts: Callable[[Entity], None], kept: KeptProjections | None = None
-) -> Block | None:
-    try:
-        with store.loading() as rows, nullcontext() if kept is None else kept.store.loading() as metadata:
-            return _read(rows, metadata, snapshot, counts)
-    except NotUniqueRow as error:
-        sections = {each: BY_NAME.get(OLD_SECTIONS.get(each, each)) for each in snapshot.sections}
-        name = next(each for each, section in sections.items() if section and section.table.title == error.table)
-        text = f"a record of {name} in the snapshot, {error.object_id}, cannot be taken: {error}"
-        raise SnapshotError(text) from error
-
-
-def _read(
-    rows: Loading, metadata: Loading | None, snapshot: Snapshot, counts: Sequence[Callable[[Entity], None]]
-) -> Block | None:
-    """The metadata of markets goes elsewhere, if anywhere."""
-    head_block = None
-    met: set[str] = set()
-    section: SnapshotSection[Any] | None = None
-    before, target = None, rows
-    for name, record in snapshot.records():
-        if name != before:
-            before = name
-            met.add(name)
-            is_left_out = (name == METADATA.name and metadata is None) or (name == OLD_VOTES and VOTES in met)
-            section = None if is_left_out or name == HEAD_BLOCK else _section(name)
-            target = metadata if name == METADATA.name and metadata is not None else rows
-        try:
-            if section is not None:
-                entity = section.parse(record)
-                target.add(section.table, entity)
-                for count in counts:
-                    count(entity)
-            elif name == HEAD_BLOCK:
-                head_block = codec_of(Block).from_json(record)
-        except (DecodeError, StoreMisuse) as error:
-            raise SnapshotError(f"a record of {name} in the snapshot cannot be taken: {error}") from error
-    return head_block
-
-
-def _section(name: str) -> SnapshotSection[Any]:
-    section = BY_NAME.get(OLD_SECTIONS.get(name, name))
-    if section is None:
-        raise SnapshotError(f"the snapshot has a section {name}, which this program does not know: update it")
-    return section
 
 
 def _require_whole(store: Store, network: ChainParameters) -> None:

@@ -73,8 +73,8 @@ class RunFile:
 class Sorter:
     """Takes items in any order, and gives them sorted."""
 
-    def __init__(self, file: RunFile) -> None:
-        self.items: list[bytes] = []
+    def __init__(self, file: RunFile, items: list[bytes] | None = None) -> None:
+        self.items: list[bytes] = [] if items is None else items
         """What no run has yet: whoever adds items calls `spill` from time to time."""
         self._file = file
         self._runs: list[SortedRun] = []

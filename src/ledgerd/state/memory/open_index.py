@@ -376,6 +376,20 @@ class OpenIndex(Generic[E]):
                     return
                 size = min(size * CHUNK_GROWTH, LARGEST_CHUNK)
 
+    def walk_fields(self, read: Callable[[bytes], Any]) -> Iterator[E]:
+        """All objects in the order of ids, of whose index this is: those in memory, and what is read of the others."""
+        objects, derived, position = self.cache.objects, self.cache.form.derived, None
+        while True:
+            self.flush()
+            found = list(islice(entries(self._disk.transaction, self._database, Range(), position), LARGEST_CHUNK))
+            for entry, raw in found:
+                position, object_id = entry, integer_of(entry)
+                entity = objects[object_id] if object_id in objects else derived(read, raw)
+                if entity is not None:
+                    yield entity
+            if len(found) < LARGEST_CHUNK:
+                return
+
     def _is_only_removed(self, object_id: int, gone: int) -> bool:
         """Whether all that a walk has to know of is that its last object was removed, as so many before it: the
         entries behind these are the same, and nothing has to be written yet.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ledgerd.codec.partial import extract_reader
 from ledgerd.state.files.ranges import Range
 from ledgerd.state.memory.open_index import OpenIndex
 from ledgerd.state.tables.tables import E, Index, Table
@@ -27,6 +28,10 @@ class PassingView(RangeView):
     def _walk(self, index: Index[E], walk: Range, position: bytes | None) -> Iterator[E]:
         opened: OpenIndex[E] = self._indexes[index]
         return opened.walk(walk, position, keeps=False)
+
+    def scan_fields(self, table: Table[E], *fields: str) -> Iterator[E]:
+        opened: OpenIndex[E] = self._indexes[table]
+        return opened.walk_fields(extract_reader(table.record, *fields))
 
     def position(self, source: TableOrIndex[E], entity: E) -> bytes:
         return self._store.position(source, entity)

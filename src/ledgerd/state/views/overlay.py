@@ -166,6 +166,9 @@ class SnapshotWithOverlay(CommitView):
             return super().scan_bytes(table)
         return map(table.codec.encode, self.scan(table))
 
+    def scan_fields(self, table: Table[E], *fields: str) -> Iterator[E]:
+        return super().scan_fields(table, *fields) if table not in self._overlays else self.scan(table)
+
     def scan_ids(
         self, source: TableOrIndex[E], *, lower: Key = (), upper: Key = (), reverse: bool = False
     ) -> Iterator[int]:

@@ -14,6 +14,7 @@ from typing import Any
 import lmdb
 
 from ledgerd.basics.closing import Closing, on_error
+from ledgerd.codec.partial import extract_reader
 from ledgerd.state.errors import StorageError, UnknownKey, unreadable
 from ledgerd.state.files.disk import DATA_FILE, Database, LmdbTransaction, environment_to_read, failure
 from ledgerd.state.files.header import (
@@ -91,6 +92,12 @@ class CommitView(RangeView):
         wanted = searched_key(index, key)
         own_id = None if wanted is None else self._id_under(index, wanted)
         return None if own_id is None else self.find(index.table, integer_of(own_id))
+
+    def has(self, index: Index[E], *key: Any) -> bool:  # noqa: ANN401 - as declared by the index
+        if not index.is_unique or len(key) < len(index.order):
+            return super().has(index, *key)
+        wanted = searched_key(index, key)
+        return wanted is not None and self._id_under(index, wanted) is not None
 
     def derived(self, derive: Callable[[E], T], index: Index[E], *key: Any) -> T | None:  # noqa: ANN401
         if not index.is_unique or len(key) < len(index.order):
@@ -175,6 +182,11 @@ class CommitView(RangeView):
         start = self._form(table).start
         rows: Iterator[bytes] = self._transaction.cursor(self._databases[table.title]).iternext(keys=False)
         return (raw[start:] for raw in rows) if start else rows
+
+    def scan_fields(self, table: Table[E], *fields: str) -> Iterator[E]:
+        read, derived = extract_reader(table.record, *fields), self._form(table).derived
+        rows: Iterator[bytes] = self._transaction.cursor(self._databases[table.title]).iternext(keys=False)
+        return (derived(read, raw) for raw in rows)
 
     def position(self, source: TableOrIndex[E], entity: E) -> bytes:
         index = index_of(source)

@@ -27,6 +27,10 @@ class View(ABC):
     def lookup(self, index: Index[E], *key: Any) -> E | None:  # noqa: ANN401 - as declared by the index
         """The first object with this key, or whose key begins with it."""
 
+    def has(self, index: Index[E], *key: Any) -> bool:  # noqa: ANN401 - as declared by the index
+        """Whether there is an object with this key; it need not be read for that."""
+        return self.lookup(index, *key) is not None
+
     @abstractmethod
     def scan(
         self,
@@ -99,6 +103,14 @@ class View(ABC):
     def scan_bytes(self, table: Table[E]) -> Iterator[bytes]:
         """All objects of a table by their ids, as their bytes, which begin with the id."""
         return map(table.codec.encode, self.scan(table))
+
+    def scan_fields(self, table: Table[E], *fields: str) -> Iterator[E]:
+        """All objects of a table by their ids, to be read: of some, only these fields are there, two at least.
+
+        For a walk over very many, of which little is wanted.
+        """
+        _ = fields
+        return self.scan(table)
 
     def count(self, table: Table[Any]) -> int:
         return sum(1 for _ in self.scan(table))

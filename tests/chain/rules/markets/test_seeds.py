@@ -18,7 +18,8 @@ from ledgerd.chain.rules.markets.seeds import (
 )
 from ledgerd.protocol.networks.parameters import TESTNET
 from ledgerd.snapshot.file.read import Snapshot
-from ledgerd.snapshot.importing.load import fill, load
+from ledgerd.snapshot.importing.filling import fill
+from ledgerd.snapshot.importing.load import load
 from ledgerd.state import Store
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.accounts.accounts import ACCOUNTS

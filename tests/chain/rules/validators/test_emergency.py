@@ -27,7 +27,7 @@ from ledgerd.protocol.types.names import NO_NAME
 from ledgerd.protocol.types.versions import version_number
 from ledgerd.snapshot.file.read import Snapshot
 from ledgerd.snapshot.file.sections import BY_NAME
-from ledgerd.snapshot.importing.load import fill
+from ledgerd.snapshot.importing.filling import fill
 from ledgerd.state import Store
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.validators import (

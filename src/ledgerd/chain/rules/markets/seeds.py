@@ -72,7 +72,7 @@ def recount_accounts(ledger: Ledger, tally: FrozenTally) -> None:
     with ledger.store.committed() as view:
         differing = [
             account.id
-            for account in view.scan(ACCOUNTS)
+            for account in view.scan_fields(ACCOUNTS, "id", "name", *COUNTERS)
             if any(getattr(account, counter) != frozen[account.name, counter] for counter in COUNTERS)
         ]
     for account_id in differing:

@@ -1,0 +1,80 @@
+"""Processes beside the import of a snapshot: one makes rows of records while another reads on. It is asked on its
+standard input, and ends where that does, so also when the import is killed.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+
+import msgspec
+
+from ledgerd.basics.frames import CutOff, framed, read_frame
+from ledgerd.protocol.networks.parameters import ChainParameters
+from ledgerd.protocol.properties import json_defaults_of
+from ledgerd.snapshot.file.sections import BY_NAME
+from ledgerd.snapshot.importing.asking import AskedProcesses
+from ledgerd.snapshot.importing.packing import packed_batch
+from ledgerd.supervision.processes import module_command
+from ledgerd.supervision.this_process import search_rarely
+
+COMMAND = module_command("ledgerd.snapshot.importing.beside")
+
+MOST_ASKED, MOST_ANSWERED = 8 << 20, 32 << 20
+"""Bytes of a request and of an answer: a batch has a few hundred kilobytes."""
+
+_decode = json.JSONDecoder(strict=False).decode
+
+
+class PackRecords(msgspec.Struct, frozen=True, array_like=True, tag=True):
+    """Make rows of records of a section, behind so many others of its table."""
+
+    section: str
+    count: int
+    text: bytes
+    """A JSON array of them, as the file has them."""
+
+
+def processes_beside(network: ChainParameters, count: int) -> AskedProcesses:
+    return AskedProcesses("the import", COMMAND, msgspec.msgpack.encode(network), count=count, most=MOST_ANSWERED)
+
+
+def packing_request(section: str, count: int, texts: Sequence[str]) -> bytes:
+    text = f"[{','.join(texts)}]".encode("utf-8", "surrogateescape")
+    return msgspec.msgpack.encode(PackRecords(section, count, text))
+
+
+def answer(request: bytes) -> bytes:
+    asked = msgspec.msgpack.decode(request, type=PackRecords)
+    try:
+        records = _decode(asked.text.decode("utf-8", "surrogateescape"))
+    except RecursionError:
+        return b""  # one bracket more than the reader of the file had: it takes them itself
+    return packed_batch(BY_NAME[asked.section], records, asked.count)
+
+
+def serve(connection: socket.socket) -> None:
+    with connection, suppress(CutOff):
+        first = read_frame(connection.recv, MOST_ASKED)
+        if first is None:
+            return  # the import was killed before it had said which chain this is
+        network = msgspec.msgpack.decode(first, type=ChainParameters)
+        with json_defaults_of(network):
+            while (asked := read_frame(connection.recv, MOST_ASKED)) is not None:
+                connection.sendall(framed(answer(asked)))
+
+
+def main() -> None:
+    # Ctrl-C sends SIGINT to the whole process group: the node handles it.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    search_rarely()
+    with suppress(ConnectionError):
+        serve(socket.socket(fileno=sys.stdin.fileno()))
+
+
+if __name__ == "__main__":
+    main()
