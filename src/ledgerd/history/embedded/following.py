@@ -25,8 +25,6 @@ from ledgerd.state.files.disk import Space
 
 log = logging.getLogger(__name__)
 
-HISTORY_FOLDER = "history"
-
 DAMAGED_SUFFIX = ".damaged"
 
 
