@@ -14,7 +14,7 @@ from itertools import count, cycle, islice
 from pathlib import Path
 from time import process_time
 
-from ledgerd.chain.chain import STATE_FOLDER
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.codec import codec_of
 from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.blocks.transaction import Transaction

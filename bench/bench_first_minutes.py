@@ -49,7 +49,6 @@ class Walk(NamedTuple):
 
 def main() -> None:
     """Print the steps of one walk."""
-    processes.PATIENCE = 600.0
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         with born_of_snapshots(folder / "network", SHAPE, _grow) as serving:

@@ -22,7 +22,7 @@ from time import monotonic, process_time
 
 from bench.bench_api import request, seconds_once
 from bench.bench_chain import TRANSFERS, block_cost, recovery_seconds, users
-from ledgerd.chain.chain import STATE_FOLDER
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.codec import codec_of
 from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.crypto.hashing import sha256

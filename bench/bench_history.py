@@ -26,9 +26,9 @@ from bench.bench_chain import (
     users,
     verdict,
 )
-from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.ledger.events import Event, IrreversibleAdvanced
 from ledgerd.chain.log.block_log import BlockLog
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.chain.log.histories import History
 from ledgerd.codec import codec_of
 from ledgerd.history.embedded.embedded import EmbeddedStore

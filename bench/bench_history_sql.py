@@ -24,9 +24,9 @@ import psycopg
 from bench.bench_chain import verdict
 from bench.bench_history import fill, request
 from bench.market_clients import Client, http_request
-from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.ledger.events import Event, IrreversibleAdvanced
 from ledgerd.chain.log.block_log import BlockLog
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.chain.log.histories import History
 from ledgerd.history.columns.source import HistorySource
 from ledgerd.history.embedded.embedded import EmbeddedStore

@@ -21,7 +21,7 @@ from bench.bench_chain import verdict
 from bench.market_clients import Figures, one_worker
 from bench.market_plan import Scale
 from bench.market_rows import write_state
-from ledgerd.chain.chain import STATE_FOLDER
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.projections.kept import KeptProjections
 from ledgerd.projections.markets.records import MarketRecords
 from ledgerd.projections.reading import ProjectionReader

@@ -19,7 +19,7 @@ from typing import NamedTuple, cast
 import msgspec
 
 from bench.bench_rpc import processor_seconds
-from ledgerd.chain.chain import STATE_FOLDER
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.projections.reading import ProjectionReader
 from ledgerd.protocol.networks.parameters import TESTNET
 from ledgerd.rpc.api.prediction_market import PREDICTION_MARKET_API

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ledgerd.node.config.options import SECTIONS
 from ledgerd.node.config.options.declaration import Option, OptionSection
+from ledgerd.node.config.options.sections import SECTIONS
 from ledgerd.node.config.templates import TEMPLATES
 from ledgerd.node.config.values.kind import Argument
 

@@ -27,8 +27,8 @@ from ledgerd.history.store import tables as history
 from ledgerd.history.webhooks import position
 from ledgerd.metrics.table import TOPICS
 from ledgerd.node import lifecycle
-from ledgerd.node.config.options import SECTIONS
 from ledgerd.node.config.options.declaration import Option
+from ledgerd.node.config.options.sections import SECTIONS
 from ledgerd.node.parts.watching.stuck import STUCK
 from ledgerd.plugins import feeding
 from ledgerd.producer.signing import double_sign, signing_frames

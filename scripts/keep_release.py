@@ -20,7 +20,7 @@ import lmdb
 
 from ledgerd.archive.writer import ArchiveWriter
 from ledgerd.chain.chain import Chain
-from ledgerd.history.embedded.following import HISTORY_FOLDER
+from ledgerd.history.settings import HISTORY_FOLDER
 from ledgerd.history.webhooks.position import HookPosition, write_position
 from ledgerd.node.config.configuration import read_configuration
 from ledgerd.node.runtime import Runtime

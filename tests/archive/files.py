@@ -10,9 +10,8 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from ledgerd.archive.writer import ArchiveWriter
-from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.log.block_log import FULL_LOG
-from ledgerd.chain.log.files import paths_of, sums_path
+from ledgerd.chain.log.files import STATE_FOLDER, paths_of, sums_path
 from ledgerd.chain.log.rolling import RollingBlockLog
 from ledgerd.chain.log.state_blocks import LATEST, LOG_KIND
 from ledgerd.state import Store

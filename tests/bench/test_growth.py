@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from bench.bench_growth import make, member, some
-from ledgerd.chain.chain import STATE_FOLDER
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.rpc.api.shared.account_record import account_text
 from ledgerd.state import StateReader
 from ledgerd.state.objects import STORED_TABLES

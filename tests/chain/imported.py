@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.snapshot.file.read import Snapshot
 from ledgerd.snapshot.importing.filling import fill
 from ledgerd.state import Store

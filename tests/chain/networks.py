@@ -7,7 +7,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from ledgerd.chain.chain import STATE_FOLDER, Chain
+from ledgerd.chain.chain import Chain
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.blocks.transaction import Transaction, unsigned_transaction
 from ledgerd.protocol.crypto.keys import PrivateKey

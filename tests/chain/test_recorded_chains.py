@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.chain.chain import STATE_FOLDER, Chain
+from ledgerd.chain.chain import Chain
 from ledgerd.chain.ledger.events import AppliedOperation, BlockApplied, Event
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.chain.offline.invariants import check
 from ledgerd.codec import codec_of
 from ledgerd.protocol.blocks.block import Block

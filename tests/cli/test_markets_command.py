@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from ledgerd.chain.chain import STATE_FOLDER, Chain
+from ledgerd.chain.chain import Chain
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.chain.offline import replay as replaying
 from ledgerd.cli import main
 from ledgerd.node.config.configuration import read_configuration

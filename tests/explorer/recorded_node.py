@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.log.block_log import BlockLogReader
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.chain.log.histories import History
 from ledgerd.client.envelope import ErrorAnswer, NodeCall, packed, parsed, request_of, result_of
 from ledgerd.client.pool import NodeAway, NodePool

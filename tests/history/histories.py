@@ -12,7 +12,8 @@ from typing import Any
 
 import lmdb
 
-from ledgerd.chain.chain import STATE_FOLDER, Chain
+from ledgerd.chain.chain import Chain
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.chain.log.histories import HistoryView
 from ledgerd.history.embedded.embedded import EmbeddedStore
 from ledgerd.history.embedded.following import follow_with_balances

@@ -7,8 +7,9 @@ import sys
 from pathlib import Path
 from random import Random
 
-from ledgerd.chain.chain import STATE_FOLDER, Chain
+from ledgerd.chain.chain import Chain
 from ledgerd.chain.ledger.skip import VERIFIED_BEFORE
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.history.embedded.embedded import EmbeddedStore
 from ledgerd.history.embedded.log_bytes import LogBytes
 from ledgerd.history.embedded.reader import EmbeddedHistory

@@ -9,9 +9,9 @@ from typing import Self
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.ledger.events import BlocksUndone, Event, IrreversibleAdvanced
 from ledgerd.chain.log.block_log import BlockLog
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.history.embedded.embedded import EmbeddedStore
 from ledgerd.history.settings import ALL_BLOCKS, HistorySettings
 from ledgerd.protocol.blocks.block import Block

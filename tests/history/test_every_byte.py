@@ -11,7 +11,7 @@ from pathlib import Path
 import lmdb
 import pytest
 
-from ledgerd.chain.chain import STATE_FOLDER
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.chain.log.histories import HistoryView, TransactionPlace, Wanted
 from ledgerd.history.embedded.reader import EmbeddedHistory
 from ledgerd.history.errors import HistoryDamaged

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.chain.chain import STATE_FOLDER, Chain
+from ledgerd.chain.chain import Chain
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.chain.log.histories import History
 from ledgerd.codec.json.text import Json
 from ledgerd.history.embedded.embedded import EmbeddedStore

@@ -7,8 +7,8 @@ from decimal import Decimal
 from pathlib import Path
 
 from ledgerd.basics.durations import DAY
-from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.log.block_log import BlockLog
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.history.embedded.embedded import EmbeddedStore
 from ledgerd.history.settings import HistorySettings
 from ledgerd.history.validator_report import ValidatorReport, first_block_since, time_of, validator_of

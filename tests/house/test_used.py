@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from ledgerd.metrics.families import Family
-from ledgerd.node.config.options import SECTIONS
+from ledgerd.node.config.options.sections import SECTIONS
 from tests.house.source_tree import PACKAGE, ROOT, module_name, python_files, write_tree
 from tests.house.uses import Definition, Uses, definitions, handed_on, is_used, uses
 

@@ -8,7 +8,7 @@ from ledgerd.metrics.families import Family, FamilyKind, LabelSource, MetricLabe
 from ledgerd.metrics.table import FAMILIES, TOPICS
 from ledgerd.metrics.table.peers import MESSAGE_TYPES
 from ledgerd.metrics.table.requests import OPTION
-from ledgerd.node.config.options import BY_NAME
+from ledgerd.node.config.options.sections import BY_NAME
 from ledgerd.p2p.shared.chain_access import Acceptance
 from ledgerd.p2p.sync.admission import COUNTED_AS
 from ledgerd.p2p.wire.messages import MESSAGES

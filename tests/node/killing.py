@@ -12,8 +12,9 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from ledgerd.chain.chain import STATE_FOLDER, Chain
+from ledgerd.chain.chain import Chain
 from ledgerd.chain.log.block_log import BlockLogReader
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.chain.offline.invariants import check
 from ledgerd.codec import codec_of
 from ledgerd.node.datadir.state_files import StateFiles

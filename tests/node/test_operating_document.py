@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.node.config.options import BY_NAME
+from ledgerd.node.config.options.sections import BY_NAME
 from ledgerd.node.lifecycle import STOP_SECONDS
 from ledgerd.node.parts.watching.stuck import CALL_EVERY, MOST_UNANSWERED
 from ledgerd.rpc.http.routes import LINKS

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from ledgerd.node.config.configuration import Configuration, read_configuration
-from ledgerd.node.config.options import BY_NAME
 from ledgerd.node.config.options.application import DEPENDENCIES
+from ledgerd.node.config.options.sections import BY_NAME
 from ledgerd.node.part_table import PARTS, PartSpec
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.runtime import Runtime

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.chain.chain import STATE_FOLDER, Chain
+from ledgerd.chain.chain import Chain
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.cli import main as ledgerd
-from ledgerd.history.embedded.following import HISTORY_FOLDER
+from ledgerd.history.settings import HISTORY_FOLDER
 from ledgerd.node.parts.watching.recovery.part import read_incidents
 from ledgerd.node.testnet.founding import SMALL, copy_chain
 from ledgerd.node.testnet.network import LocalNetwork, Wishes, prepare

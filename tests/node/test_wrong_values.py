@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.node.config.options import every_option
 from ledgerd.node.config.options.declaration import Option
+from ledgerd.node.config.options.sections import every_option
 from ledgerd.node.config.values.kind import OptionKind, WrongValue
 from tests.node.configurations import problems
 

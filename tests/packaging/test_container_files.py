@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.node.config.options import BY_NAME
+from ledgerd.node.config.options.sections import BY_NAME
 from tests.house.source_tree import ROOT
 from tests.packaging.conftest import DOCKERFILE
 from tests.packaging.dockerfile import Stage, read_dockerfile

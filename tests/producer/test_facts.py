@@ -5,7 +5,8 @@ from __future__ import annotations
 from io import BytesIO
 from pathlib import Path
 
-from ledgerd.chain.chain import STATE_FOLDER, Chain
+from ledgerd.chain.chain import Chain
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.producer.facts import Facts, quiet_slots, read_facts
 from ledgerd.protocol.types.identifiers import NO_BLOCK
 from ledgerd.snapshot.file.export import Occasion, export

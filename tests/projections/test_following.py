@@ -11,10 +11,11 @@ from random import Random
 
 import pytest
 
-from ledgerd.chain.chain import STATE_FOLDER, Chain
+from ledgerd.chain.chain import Chain
 from ledgerd.chain.forks.trunk import PopEmptyChain
 from ledgerd.chain.interface.observer import Observer
 from ledgerd.chain.ledger.events import BlockApplied, Event
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.codec import codec_of
 from ledgerd.projections.custom_protocols import CustomProtocols
 from ledgerd.projections.following import follow, leave, projections_of

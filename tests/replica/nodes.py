@@ -14,8 +14,9 @@ from typing import Self
 import lmdb
 import msgspec
 
-from ledgerd.chain.chain import STATE_FOLDER, Chain
+from ledgerd.chain.chain import Chain
 from ledgerd.chain.ledger.skip import Skip, SkipFlags
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.projections.custom_protocols import CustomProtocols
 from ledgerd.projections.following import follow
 from ledgerd.projections.kept import FOLDER

@@ -14,7 +14,8 @@ import msgspec
 import pytest
 
 from ledgerd.basics.frames import read_frame
-from ledgerd.chain.chain import CHAIN_ID, STATE_FOLDER
+from ledgerd.chain.chain import CHAIN_ID
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.replica.copies.following import FollowStatus, Replica
 from ledgerd.replica.copies.state_copy import POSITION_KEY
 from ledgerd.replica.messages import (

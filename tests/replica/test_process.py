@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from ledgerd.chain.chain import STATE_FOLDER
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.replica.copies.following import FollowStatus
 from ledgerd.replica.copies.state_copy import StateCopy

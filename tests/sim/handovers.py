@@ -16,8 +16,8 @@ from typing import IO, NamedTuple
 from ledgerd.adopt.handover import Handover, HandoverPlan, HandoverStep, Stage
 from ledgerd.adopt.handover_facts import OtherNode, OurNode
 from ledgerd.adopt.handover_walk import HandoverWalk
-from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.log.block_log import BlockLogReader
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.compare.node import ComparedNode, NobodyListens, NodeAnswer, Pace
 from ledgerd.producer.settings import LOADED_KEYS, ProducerSettings, keyring
 from ledgerd.protocol.blocks.transaction import unsigned_transaction

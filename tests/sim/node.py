@@ -9,8 +9,9 @@ import shutil
 from pathlib import Path
 from random import Random
 
-from ledgerd.chain.chain import STATE_FOLDER, Chain
+from ledgerd.chain.chain import Chain
 from ledgerd.chain.ledger.events import AppliedOperation, BlockApplied, Event
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.chain.rules.validators.slots import participation
 from ledgerd.p2p.network_state import NetworkState
 from ledgerd.p2p.shared.actions import Action

@@ -12,7 +12,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from ledgerd.chain.chain import STATE_FOLDER, Chain
+from ledgerd.chain.chain import Chain
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.node.parts.watching.recovery.part import read_incidents, write_incidents
 from ledgerd.node.parts.watching.recovery.rule import Permissions, RecoveryStep, WedgeRule
 from ledgerd.protocol.errors import RuleViolation

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.chain.chain import STATE_FOLDER
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.protocol.blocks.transaction import unsigned_transaction
 from ledgerd.protocol.crypto.keys import PrivateKey
 from ledgerd.protocol.networks.parameters import TESTNET, ChainParameters

@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from ledgerd.chain.chain import STATE_FOLDER
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.node.parts.watching.recovery.rule import RecoveryStep
 from ledgerd.p2p.sync.survey import FAR_BLOCKS
 from ledgerd.protocol.crypto.keys import PrivateKey

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from hashlib import sha256
 
-from ledgerd.chain.chain import STATE_FOLDER
-from ledgerd.history.embedded.following import HISTORY_FOLDER
+from ledgerd.chain.log.files import STATE_FOLDER
+from ledgerd.history.settings import HISTORY_FOLDER
 from ledgerd.projections.kept import FOLDER
 from ledgerd.state.files.disk import environment_to_read
 from ledgerd.testing.node import ChainNode

@@ -18,7 +18,7 @@ from ledgerd.state.errors import StoreFull, StoreNewer, StoreOutdated
 from ledgerd.state.files import header
 from ledgerd.state.files.disk import DATA_FILE
 from tests.house.source_tree import ROOT
-from tests.node.processes import PATIENCE
+from tests.patience import PATIENCE
 from tests.state.blocks import SMALL, make_block
 from tests.state.items import COUNTERS, ITEMS, TABLES
 from tests.upgrades.next_tables import NEXT, NOTED_ITEMS, STEPS, convert, open_next

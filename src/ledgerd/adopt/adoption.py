@@ -17,7 +17,8 @@ from ledgerd.chain.chain import Chain
 from ledgerd.chain.ledger.skip import VERIFIED_BEFORE, Skip, SkipFlags
 from ledgerd.chain.log.source import LogSource
 from ledgerd.chain.offline.replay import replay
-from ledgerd.history.embedded.following import HISTORY_FOLDER, open_history
+from ledgerd.history.embedded.following import open_history
+from ledgerd.history.settings import HISTORY_FOLDER
 from ledgerd.node.config.configuration import Configuration, read_configuration
 from ledgerd.node.config.network import network_of
 from ledgerd.node.config.options.application import OPERATION_HISTORY

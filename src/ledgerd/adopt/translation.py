@@ -13,8 +13,8 @@ from ledgerd.basics.printable import printable
 from ledgerd.node.config.configuration import read_configuration
 from ledgerd.node.config.given import LOGGING_SECTIONS, ConfigurationError
 from ledgerd.node.config.ini import IniEntry
-from ledgerd.node.config.options import BY_NAME, SECTIONS
 from ledgerd.node.config.options.application import DEPENDENCIES
+from ledgerd.node.config.options.sections import BY_NAME, SECTIONS
 from ledgerd.protocol.secrets import holds_key, without_keys
 
 KEY_OPTIONS = {"private-key", "private-key-file", "emergency-private-key"}

@@ -6,8 +6,11 @@ Who reads them names the most bytes that a frame may have. Peers and snapshots h
 from __future__ import annotations
 
 import struct
-from asyncio import StreamReader
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from asyncio import StreamReader
 
 LENGTH = struct.Struct(">I")
 READ_AT_ONCE = 1 << 18

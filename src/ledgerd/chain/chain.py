@@ -32,6 +32,7 @@ from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.provenance import note_provenance
 from ledgerd.chain.ledger.skip import VERIFIED_BEFORE, Skip, SkipFlags
 from ledgerd.chain.log.block_log import BlockLog
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.chain.log.opening import kind_of, open_log
 from ledgerd.chain.log.rolling import ROLLING_BLOCKS, RollingBlockLog, append_irreversible, trim
 from ledgerd.chain.log.state_blocks import LOG_KIND, StateBlocks
@@ -56,7 +57,6 @@ from ledgerd.state.views.view import View
 
 log = logging.getLogger(__name__)
 
-STATE_FOLDER = "state"
 CHAIN_ID = "chain id"
 
 

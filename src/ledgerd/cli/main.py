@@ -41,7 +41,8 @@ COMMANDS: dict[str, tuple[str, Callable[[Commands], None]]] = {
 """The module that carries each out by its `run`, and what declares its arguments. A module is loaded only when it is
 chosen: all of them take longer to load than most take to run.
 """
-NODE, WALLET = "process.node", "wallet"
+NODE, VERSION, WALLET = "process.node", "process.version", "wallet"
+VERSION_WORDS = (["--version"], ["-v"])
 FAILED = 1
 
 
@@ -62,6 +63,8 @@ def parser(names: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else list(arguments)
+    if words in VERSION_WORDS:
+        return int(_module(VERSION).run())
     if not words or words[0].startswith("-"):
         return int(_module(NODE).run(words, tuple(COMMANDS)))
     name = words[0]

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import msgspec
 
-from ledgerd.chain.chain import STATE_FOLDER, Chain
+from ledgerd.chain.chain import Chain
 from ledgerd.chain.ledger.skip import Skip
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.chain.log.source import LogSource
 from ledgerd.chain.offline.replay import replay
 from ledgerd.codec.json.text import Json

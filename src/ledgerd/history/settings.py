@@ -6,6 +6,9 @@ from typing import Literal
 
 import msgspec
 
+HISTORY_FOLDER = "history"
+"""The history, in a data directory."""
+
 ALL_BLOCKS = 0xFFFFFFFF
 
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
+from ledgerd.producer.signing.signer_place import SignerPlace, TlsFiles
 from ledgerd.protocol.types.endpoint import Endpoint
 
 if TYPE_CHECKING:
-    from ledgerd.producer.signing.signer_place import SignerPlace, TlsFiles
     from ledgerd.protocol.crypto.keys import PrivateKey, PublicKey
     from ledgerd.protocol.types.names import AccountName
 
@@ -51,8 +51,6 @@ class SignerAccess(msgspec.Struct, frozen=True):
     @property
     def files(self) -> TlsFiles | None:
         """What a connection over TLS needs; nothing unless all of it is there."""
-        from ledgerd.producer.signing.signer_place import TlsFiles  # noqa: PLC0415 - `ssl` is not loaded to read options
-
         if self.certificate is None or self.certificate_key is None or self.authority is None:
             return None
         return TlsFiles(self.certificate, self.certificate_key, self.authority)

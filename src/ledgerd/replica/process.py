@@ -12,7 +12,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any
 
-from ledgerd.chain.chain import STATE_FOLDER
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.producer.signing.signer_place import PlaceFault
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.replica.copies.following import FollowStatus, Replica

@@ -49,6 +49,9 @@ YIELDING = 5
 UNBOUNDED = 1 << 16
 """The number of files to request from the system if connections are unlimited."""
 
+WEB_SOCKETS = "ledgerd.rpc.http.streams.websocket"
+"""Loaded before the first client comes, who would have to wait for it."""
+
 log = logging.getLogger(__name__)
 
 MakeService = Callable[[Link, Limits, msgspec.Raw], Service]
@@ -72,6 +75,8 @@ async def serve(arguments: WorkerArguments) -> None:
         )
     attach(service, link, stopping)
     servers = []
+    if any(each.speech is not Speech.HTTP for each in arguments.listeners):
+        import_module(WEB_SOCKETS)
     for each in arguments.listeners:
         sock = socket.socket(fileno=each.descriptor)
         gate = service.gate(sock.getsockname()[0], each.host)

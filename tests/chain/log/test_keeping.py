@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.chain.chain import STATE_FOLDER, Chain
+from ledgerd.chain.chain import Chain
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.chain.log.opening import open_log
 from ledgerd.chain.log.rolling import RollingBlockLog, append_irreversible, trim
 from ledgerd.chain.log.state_blocks import LATEST, StateBlocks

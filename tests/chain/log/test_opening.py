@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.chain.chain import STATE_FOLDER, Chain
+from ledgerd.chain.chain import Chain
 from ledgerd.chain.forks.trunk import KEPT_BLOCKS
 from ledgerd.chain.log.block_log import BlockLog, BlockLogReader
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.chain.log.opening import LogUnfit
 from ledgerd.chain.log.rolling import RollingBlockLog, RollingBlockLogReader
 from ledgerd.chain.offline.replay import replay

@@ -13,7 +13,7 @@ import pytest
 
 from ledgerd.cli import main
 from ledgerd.history.embedded.embedded import EmbeddedStore
-from ledgerd.history.embedded.following import HISTORY_FOLDER
+from ledgerd.history.settings import HISTORY_FOLDER
 from ledgerd.protocol.operations.validators import AccountValidatorVote
 from ledgerd.state.objects.validators import VALIDATOR_PENALTIES, ValidatorPenaltyExpire
 from tests.chain.networks import OTHERS, VIZ, Network, key_of, start_seven

@@ -1,15 +1,12 @@
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from ledgerd.cli import main
-from ledgerd.cli.process.node import BLOCKCHAIN_VERSION
-from ledgerd.node.config.options import every_option
+from ledgerd.cli.process.version import BLOCKCHAIN_VERSION
+from ledgerd.node.config.options.sections import every_option
 from ledgerd.node.config.templates import TEMPLATES
 from ledgerd.protocol.networks.parameters import NETWORKS
 from ledgerd.protocol.types.versions import version_text
@@ -131,41 +128,3 @@ def test_a_template_is_printed_as_it_is(name: str, capsys: pytest.CaptureFixture
 def test_a_template_that_is_not_there_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--print-template", "other.ini"]) == 2
     assert "--print-template other.ini: is none of them" in capsys.readouterr().err
-
-
-def test_a_node_loads_nothing_of_what_other_processes_do() -> None:
-    others = [
-        "jinja2",
-        "psycopg",
-        "pyarrow",
-        "ledgerd.explorer.pages",
-        "ledgerd.wallet",
-        "ledgerd.history.postgres.feeder",
-    ]
-
-    assert _loaded("import ledgerd.node.lifecycle", others) == []
-
-
-def test_reading_a_configuration_loads_neither_keys_nor_networks() -> None:
-    heavy = [
-        "coincurve",
-        "lmdb",
-        "ledgerd.chain",
-        "ledgerd.protocol.crypto.keys",
-        "ledgerd.protocol.networks.parameters",
-        "asyncio",
-    ]
-    program = (
-        "from pathlib import Path; from ledgerd.node.config.configuration import read_configuration as read; "
-        "read({}, Path('.'))"
-    )
-
-    assert _loaded(program, heavy) == []
-
-
-def _loaded(program: str, modules: list[str]) -> list[str]:
-    """Which of some modules a program has loaded when it ends."""
-    told = f"import json, sys; {program}; print(json.dumps([each for each in {modules} if each in sys.modules]))"
-    done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)  # noqa: S603
-    found: list[str] = json.loads(done.stdout)
-    return found

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.ledger.events import IrreversibleAdvanced
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.chain.log.rolling import ROLLING_LOG, RollingBlockLog
 from ledgerd.history.embedded.embedded import EmbeddedStore
 from ledgerd.history.embedded.log_bytes import LogBytes

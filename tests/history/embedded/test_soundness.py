@@ -13,7 +13,7 @@ from random import Random
 import lmdb
 import pytest
 
-from ledgerd.chain.chain import STATE_FOLDER
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.chain.log.histories import Wanted
 from ledgerd.history.embedded.reader import EmbeddedHistory
 from ledgerd.history.errors import HistoryDamaged

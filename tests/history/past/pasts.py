@@ -7,13 +7,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ledgerd.archive.sealed import ArchivedBlocks
-from ledgerd.chain.chain import STATE_FOLDER, Chain
+from ledgerd.chain.chain import Chain
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.chain.log.rolling import RollingBlockLogReader
 from ledgerd.history.embedded.embedded import EmbeddedStore
-from ledgerd.history.embedded.following import HISTORY_FOLDER, open_history
+from ledgerd.history.embedded.following import open_history
 from ledgerd.history.past.handing_over import PastAcceptance
 from ledgerd.history.past.recording import PastHistory
-from ledgerd.history.settings import HistorySettings
+from ledgerd.history.settings import HISTORY_FOLDER, HistorySettings
 from tests.archive.files import without_past, write_archive
 from tests.chain.recorded_chains import advance, network_of, open_chain
 from tests.history.histories import SMALL

@@ -13,12 +13,11 @@ from ledgerd.archive.sealed import SealedFile
 from ledgerd.chain.log.rolling import RollingBlockLogReader
 from ledgerd.chain.offline import replay as replaying
 from ledgerd.history.embedded.embedded import EmbeddedStore
-from ledgerd.history.embedded.following import HISTORY_FOLDER
 from ledgerd.history.embedded.reader import EmbeddedHistory
 from ledgerd.history.errors import HistoryDamaged, PastRefused
 from ledgerd.history.past import handing_over, recording
 from ledgerd.history.past.handing_over import FORMER_SUFFIX, PAST_FOLDER, READY, REFUSED, WANTED
-from ledgerd.history.settings import HistorySettings
+from ledgerd.history.settings import HISTORY_FOLDER, HistorySettings
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.types.identifiers import NO_BLOCK
 from tests.chain.recorded_chains import advance

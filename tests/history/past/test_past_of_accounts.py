@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.chain.chain import STATE_FOLDER
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.history.embedded.reader import EmbeddedHistory
 from ledgerd.history.errors import PastRefused
 from ledgerd.history.past import recording

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-from ledgerd.chain.chain import STATE_FOLDER
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.chain.log.histories import HistoryView
 from ledgerd.history.embedded.embedded import EmbeddedStore
 from ledgerd.history.embedded.kept_facts import KeptSource

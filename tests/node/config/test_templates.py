@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from ledgerd.node.config.configuration import Configuration, read_configuration
-from ledgerd.node.config.options import SECTIONS
 from ledgerd.node.config.options.application import DEPENDENCIES
+from ledgerd.node.config.options.sections import SECTIONS
 from ledgerd.node.config.templates import TEMPLATES, file_options
 from ledgerd.protocol.crypto.keys import public_key_text
 from ledgerd.protocol.networks.chain_file import parameters_of

@@ -8,7 +8,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import cast
 
-from ledgerd.chain.chain import STATE_FOLDER, Chain
+from ledgerd.chain.chain import Chain
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.node.config.configuration import read_configuration
 from ledgerd.node.datadir.directory_blocks import DirectoryBlocks, directory_blocks
 from ledgerd.node.datadir.past_state import UNFINISHED, MadeState, PastState

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.chain.chain import STATE_FOLDER
-from ledgerd.chain.log.files import LogDamaged
+from ledgerd.chain.log.files import STATE_FOLDER, LogDamaged
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.state.files.disk import DATA_FILE
 from tests.archive.files import without_past, write_archive

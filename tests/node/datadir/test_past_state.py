@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.chain.chain import STATE_FOLDER
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.codec import codec_of
 from ledgerd.node.datadir.past_state import UNFINISHED
 from ledgerd.protocol.errors import OperatorError

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.chain.chain import STATE_FOLDER, Chain
+from ledgerd.chain.chain import Chain
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.cli import main
 from ledgerd.node.datadir.state_files import StateFiles
 from ledgerd.node.datadir.verified_copy import VerifiedCopy

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from ledgerd.basics.durable import sync_folder
-from ledgerd.chain.chain import STATE_FOLDER, Chain
+from ledgerd.chain.chain import Chain
 from ledgerd.chain.ledger.assumption import Assumption
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.node.datadir import verified_copy
 from ledgerd.node.datadir.state_files import StateFiles
 from ledgerd.node.datadir.verified_copy import GOING_BACK, VERIFIED, VerifiedCopy, read_banned_once

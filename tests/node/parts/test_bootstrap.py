@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.log.block_log import BlockLogReader
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.node import lifecycle
 from ledgerd.node.config.configuration import Configuration, read_configuration
 from ledgerd.node.datadir.state_files import NEW, OLD_BLOCKS

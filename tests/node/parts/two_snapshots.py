@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 from typing import NamedTuple
 
-from ledgerd.chain.chain import STATE_FOLDER
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.protocol.networks.parameters import TESTNET
 from ledgerd.snapshot.file.directory import name_of
 from ledgerd.snapshot.file.export import create

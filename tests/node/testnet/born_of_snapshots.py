@@ -11,8 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from ledgerd.chain.chain import STATE_FOLDER, Chain
-from ledgerd.history.embedded.following import HISTORY_FOLDER
+from ledgerd.chain.chain import Chain
+from ledgerd.chain.log.files import STATE_FOLDER
+from ledgerd.history.settings import HISTORY_FOLDER
 from ledgerd.node.testnet.founding import SMALL
 from ledgerd.node.testnet.network import LocalNetwork, Wishes, prepare
 from ledgerd.node.testnet.plan import HOST, Member, Plan
@@ -20,7 +21,8 @@ from ledgerd.protocol.networks.chain_file import load_parameters
 from ledgerd.snapshot.file.directory import name_of
 from ledgerd.snapshot.file.export import create
 from ledgerd.snapshot.importing.build import build_state, read_snapshot
-from tests.node.processes import PATIENCE, PROGRAM
+from tests.node.processes import PROGRAM
+from tests.patience import PATIENCE
 from tests.ports import free_port
 
 LOOK_SECONDS = 0.1

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.packaging.container import PATH, PATIENCE, Container
+from tests.packaging.container import PATH, Container
+from tests.patience import PATIENCE
 
 SURROUNDINGS = Path(__file__).with_name("surroundings.py")
 CLOCKS = ("1231", "1232", "1233")

@@ -14,7 +14,7 @@ from pathlib import Path
 import lmdb
 import pytest
 
-from ledgerd.chain.chain import STATE_FOLDER
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.chain.log.rolling import RollingBlockLogReader
 from ledgerd.codec import codec_of
 from ledgerd.projections.kept import FOLDER

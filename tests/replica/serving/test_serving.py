@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from ledgerd.basics.frames import FrameBuffer, FrameFault, read_frame_of
-from ledgerd.chain.chain import STATE_FOLDER, Chain
+from ledgerd.chain.chain import Chain
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.producer.signing.signer_place import TlsFiles, tls_context
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.networks.parameters import TESTNET

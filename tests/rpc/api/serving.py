@@ -10,9 +10,10 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from ledgerd.chain.chain import STATE_FOLDER, Chain
+from ledgerd.chain.chain import Chain
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.log.block_log import BlockLogReader
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.history.settings import HistorySettings
 from ledgerd.projections import following
 from ledgerd.projections.custom_protocols import CustomProtocols

@@ -8,7 +8,7 @@ import json
 from collections import Counter
 from pathlib import Path
 
-from ledgerd.chain.chain import STATE_FOLDER
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.rpc.api import APIS
 from ledgerd.rpc.call.cache import AnswerCache
 from ledgerd.rpc.call.dispatch import Dispatcher

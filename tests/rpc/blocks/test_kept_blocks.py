@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.log.block_log import BlockLogReader
-from ledgerd.chain.log.files import LogDamaged
+from ledgerd.chain.log.files import STATE_FOLDER, LogDamaged
 from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES

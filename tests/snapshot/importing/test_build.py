@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.chain.chain import STATE_FOLDER, Chain
+from ledgerd.chain.chain import Chain
 from ledgerd.chain.forks.outcome import Applied, Unlinked
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.chain.log.rolling import RollingBlockLog, RollingBlockLogReader
 from ledgerd.p2p.shared.chain_access import ChainAccess
 from ledgerd.snapshot.errors import SnapshotError

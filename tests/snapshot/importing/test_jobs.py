@@ -14,7 +14,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from ledgerd.chain.chain import STATE_FOLDER
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.chain.offline.invariants import STATE_CHECKS
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.file.directory import name_of

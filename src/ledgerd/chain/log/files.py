@@ -24,6 +24,9 @@ from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.constants import BLOCK_SIZE
 from ledgerd.protocol.errors import OperatorError
 
+STATE_FOLDER = "state"
+"""The state and the logs, in a data directory."""
+
 BINARY: int = getattr(os, "O_BINARY", 0)
 """A flag that systems need which else change the ends of lines."""
 

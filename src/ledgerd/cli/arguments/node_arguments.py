@@ -6,8 +6,8 @@ import argparse
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from ledgerd.node.config.options import BY_NAME, SECTIONS
 from ledgerd.node.config.options.declaration import Option
+from ledgerd.node.config.options.sections import BY_NAME, SECTIONS
 from ledgerd.node.config.values.kind import Argument
 from ledgerd.node.config.values.values import nearest
 from ledgerd.protocol.secrets import without_keys

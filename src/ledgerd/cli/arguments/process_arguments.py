@@ -38,7 +38,7 @@ FOLLOWED_FILES = {
 
 def add_api(commands: Commands) -> None:
     from ledgerd.cli.arguments.node_arguments import add_option  # noqa: PLC0415 - not loaded for other commands
-    from ledgerd.node.config.options import BY_NAME  # noqa: PLC0415
+    from ledgerd.node.config.options.sections import BY_NAME  # noqa: PLC0415
     from ledgerd.node.config.options.webserver import WEBSERVER  # noqa: PLC0415
 
     arguments = commands.add_parser(

@@ -9,17 +9,17 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 from ledgerd.archive.sealed import ArchivedBlocks
-from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.log.block_log import BlockLogReader
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.chain.log.rolling import RollingBlockLogReader
 from ledgerd.cli.shared.data_directory import configuration_of, rebuild_with_progress
 from ledgerd.cli.shared.terminal import LOWEST_PRIORITY, progress, require_room, until_asked_to_stop
 from ledgerd.history.columns.source import HistorySource
-from ledgerd.history.embedded.following import HISTORY_FOLDER
 from ledgerd.history.embedded.rebuild import rebuild
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.history.past.handing_over import FORMER_SUFFIX
 from ledgerd.history.past.recording import PastHistory
+from ledgerd.history.settings import HISTORY_FOLDER
 from ledgerd.node.build import THIS_BUILD
 from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.config.logging.setup import set_up_logging

@@ -13,7 +13,8 @@ from ledgerd.chain.log.source import LogSource
 from ledgerd.chain.offline.replay import replay
 from ledgerd.cli.shared.data_directory import configuration_of, opened_chain
 from ledgerd.cli.shared.terminal import progress
-from ledgerd.history.embedded.following import HISTORY_FOLDER, open_history
+from ledgerd.history.embedded.following import open_history
+from ledgerd.history.settings import HISTORY_FOLDER
 from ledgerd.node.config.options.application import OPERATION_HISTORY
 from ledgerd.node.datadir.projections import record_blocks
 from ledgerd.node.workers.log_reading import LogReading

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from ledgerd.chain.chain import STATE_FOLDER
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.cli.shared.data_directory import configuration_of
 from ledgerd.cli.shared.terminal import LOWEST_PRIORITY, progress, report, require_room
 from ledgerd.codec import codec_of

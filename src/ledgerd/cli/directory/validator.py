@@ -10,8 +10,8 @@ from contextlib import closing
 import msgspec
 
 from ledgerd.basics.durations import DAY
-from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.log.block_log import BlockLogReader
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.chain.log.rolling import RollingBlockLogReader
 from ledgerd.cli.shared.data_directory import configuration_of, opened_history
 from ledgerd.history.validator_report import ValidatorDay, ValidatorReport, first_block_since

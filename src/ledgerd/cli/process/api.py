@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from ledgerd.chain.chain import STATE_FOLDER
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.cli.arguments.process_arguments import FOLLOWED_FILES, HTTP, METRICS, WS
 from ledgerd.cli.shared.data_directory import given_in
 from ledgerd.client.address import read_address

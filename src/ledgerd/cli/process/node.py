@@ -8,25 +8,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ledgerd.cli.arguments.node_arguments import WRONG_CONFIGURATION, node_arguments
-from ledgerd.node.build import THIS_BUILD
 from ledgerd.node.config.configuration import Configuration, read_configuration, read_invocation, write_default_file
 from ledgerd.node.config.given import PRIVATE_KEY, ConfigurationError
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.supervision.this_process import lasting_modules
 
-BLOCKCHAIN_VERSION = "4.1.0"
-"""The version of every known network (spec 06, sections 1 and 16.3); a test compares it with their parameters."""
-
 
 def version_text() -> str:
-    """The output of `--version`: the reference's lines, which scripts read, then our own."""
-    from importlib.metadata import version  # noqa: PLC0415 - it loads much, for this alone
+    from ledgerd.cli.process import version  # noqa: PLC0415 - for this alone
 
-    return (
-        f"blockchain_version: {BLOCKCHAIN_VERSION}\n"
-        f"git_revision:       {THIS_BUILD.revision}\n"
-        f"ledgerd_version:    {version('ledgerd')} ({THIS_BUILD.words})"
-    )
+    return version.version_text()
 
 
 def run(words: Sequence[str], commands: Sequence[str]) -> int:

@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ledgerd.chain.chain import STATE_FOLDER, Chain
+from ledgerd.chain.chain import Chain
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.chain.log.opening import LogUnfit
 from ledgerd.cli.shared.started import Start
 from ledgerd.cli.shared.terminal import progress
-from ledgerd.history.embedded.following import HISTORY_FOLDER
 from ledgerd.history.embedded.reader import EmbeddedHistory
-from ledgerd.history.settings import HistorySettings
+from ledgerd.history.settings import HISTORY_FOLDER, HistorySettings
 from ledgerd.node.config.configuration import Configuration, read_configuration
 from ledgerd.node.config.network import network_of
 from ledgerd.node.datadir.opening import space_of

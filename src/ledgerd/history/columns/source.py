@@ -5,14 +5,13 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.log.block_log import BlockLogReader
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.chain.log.rolling import RollingBlockLogReader
-from ledgerd.history.embedded.following import HISTORY_FOLDER
 from ledgerd.history.embedded.kept_facts import KeptFacts
 from ledgerd.history.embedded.reader import EmbeddedHistory
 from ledgerd.history.errors import HistoryDamaged
-from ledgerd.history.settings import HistorySettings
+from ledgerd.history.settings import HISTORY_FOLDER, HistorySettings
 from ledgerd.state.files.disk import DATA_FILE
 
 

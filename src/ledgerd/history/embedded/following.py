@@ -27,8 +27,6 @@ from ledgerd.state.files.disk import Space
 
 log = logging.getLogger(__name__)
 
-HISTORY_FOLDER = "history"
-
 DAMAGED_SUFFIX = ".damaged"
 
 HISTORY_STEPS: tuple[Conversion, ...] = ()

@@ -12,8 +12,8 @@ import msgspec
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.offline.replay import reapply
 from ledgerd.history.embedded.embedded import EmbeddedStore
-from ledgerd.history.embedded.following import HISTORY_FOLDER, follow_with_balances
-from ledgerd.history.settings import HistorySettings
+from ledgerd.history.embedded.following import follow_with_balances
+from ledgerd.history.settings import HISTORY_FOLDER, HistorySettings
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.state.files.disk import Space
 

@@ -15,10 +15,10 @@ from ledgerd.chain.chain import Chain
 from ledgerd.chain.ledger.events import AppliedOperation, BlockApplied
 from ledgerd.codec import codec_of
 from ledgerd.history.embedded.embedded import CopiedBlock, EmbeddedStore
-from ledgerd.history.embedded.following import HISTORY_FOLDER, last_in_common
+from ledgerd.history.embedded.following import last_in_common
 from ledgerd.history.embedded.kept_facts import KeptFacts
 from ledgerd.history.errors import HistoryDamaged, PastRefused
-from ledgerd.history.settings import HistorySettings
+from ledgerd.history.settings import HISTORY_FOLDER, HistorySettings
 from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.state.errors import StoreLocked

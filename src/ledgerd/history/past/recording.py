@@ -16,10 +16,10 @@ from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.chain.offline.replay import reapply
 from ledgerd.history.columns.source import HistorySource
 from ledgerd.history.embedded.embedded import EmbeddedStore
-from ledgerd.history.embedded.following import HISTORY_FOLDER, follow_with_balances
+from ledgerd.history.embedded.following import follow_with_balances
 from ledgerd.history.errors import PastRefused
 from ledgerd.history.past import handing_over
-from ledgerd.history.settings import ALL_BLOCKS, HistorySettings
+from ledgerd.history.settings import ALL_BLOCKS, HISTORY_FOLDER, HistorySettings
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.networks.parameters import ChainParameters
 from ledgerd.state.files.disk import DATA_FILE, Space, taken_bytes

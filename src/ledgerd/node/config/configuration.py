@@ -16,7 +16,6 @@ from ledgerd.history.webhooks.settings import WebhookSettings
 from ledgerd.node.config.given import ConfigurationError, add_environment, gather
 from ledgerd.node.config.ini import IniEntry, InvalidLine, parse_ini
 from ledgerd.node.config.logging.sections import Logging, read_logging
-from ledgerd.node.config.options import SECTIONS
 from ledgerd.node.config.options.application import (
     ACCOUNT_HISTORY,
     OPERATION_HISTORY,
@@ -28,6 +27,7 @@ from ledgerd.node.config.options.beside import MetricsSettings, MonitorSettings
 from ledgerd.node.config.options.chain import ChainOptions, TestnetOptions
 from ledgerd.node.config.options.history import CustomProtocolOptions, MarketRecordOptions
 from ledgerd.node.config.options.invocation import INVOCATION, Invocation
+from ledgerd.node.config.options.sections import SECTIONS
 from ledgerd.node.config.options.validator import EMERGENCY_VALIDATOR
 from ledgerd.node.config.reading import OptionReader, Setting
 from ledgerd.node.config.templates import default_file

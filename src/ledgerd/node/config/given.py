@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ledgerd.node.config.ini import IniEntry
-from ledgerd.node.config.options import BY_NAME
+from ledgerd.node.config.options.sections import BY_NAME
 from ledgerd.node.config.values.values import nearest
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.secrets import without_keys

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from textwrap import wrap
 from typing import NamedTuple
 
-from ledgerd.node.config.options import SECTIONS
 from ledgerd.node.config.options.declaration import Option
+from ledgerd.node.config.options.sections import SECTIONS
 from ledgerd.protocol.secrets import PUBLISHED_COMMITTEE_KEY
 from ledgerd.protocol.types.endpoint import Endpoint
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ledgerd.chain.chain import STATE_FOLDER
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.doctor.examined_node import ExaminedNode
 from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.config.network import network_of

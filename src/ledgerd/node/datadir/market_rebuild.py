@@ -11,7 +11,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from ledgerd.chain.chain import STATE_FOLDER, Chain
+from ledgerd.chain.chain import Chain
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.chain.offline.replay import reapply
 from ledgerd.history.embedded.rebuild import ChainSource
 from ledgerd.node.config.configuration import Configuration

@@ -6,8 +6,9 @@ import logging
 from collections.abc import Callable
 from contextlib import suppress
 
-from ledgerd.chain.chain import STATE_FOLDER, Chain
+from ledgerd.chain.chain import Chain
 from ledgerd.chain.ledger.assumption import Assumption
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.datadir.origin import Choice, Found, StateOrigin, choose, choose_after
 from ledgerd.node.datadir.state_files import StateFiles

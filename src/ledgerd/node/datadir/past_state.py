@@ -19,9 +19,10 @@ import msgspec
 
 from ledgerd.basics.closing import on_error
 from ledgerd.basics.durable import sync_folder
-from ledgerd.chain.chain import STATE_FOLDER, Chain
+from ledgerd.chain.chain import Chain
 from ledgerd.chain.forks.trunk import PopEmptyChain
 from ledgerd.chain.ledger.skip import VERIFIED_BEFORE, Skip
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.chain.log.state_blocks import IMPORTED, LOG_KIND
 from ledgerd.chain.offline.replay import reapply
 from ledgerd.node.config.configuration import Configuration

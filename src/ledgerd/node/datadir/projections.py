@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from ledgerd.chain.chain import STATE_FOLDER, Chain
+from ledgerd.chain.chain import Chain
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.config.options.application import PREDICTION_MARKET_API
 from ledgerd.projections.custom_protocols import CustomProtocols

@@ -10,12 +10,13 @@ from importlib.util import find_spec
 import msgspec
 
 from ledgerd.archive.writer import Copying
-from ledgerd.chain.chain import STATE_FOLDER, Chain
-from ledgerd.chain.log.files import LogDamaged
+from ledgerd.chain.chain import Chain
+from ledgerd.chain.log.files import STATE_FOLDER, LogDamaged
 from ledgerd.history.embedded.embedded import EmbeddedStore
-from ledgerd.history.embedded.following import HISTORY_FOLDER, open_history
+from ledgerd.history.embedded.following import open_history
 from ledgerd.history.past.handing_over import PastAcceptance
 from ledgerd.history.postgres.status import FeedStatus
+from ledgerd.history.settings import HISTORY_FOLDER
 from ledgerd.metrics.cells import GaugeCell
 from ledgerd.metrics.table import storage
 from ledgerd.node.config.options.application import OPERATION_HISTORY

@@ -6,9 +6,10 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from ledgerd.chain.chain import STATE_FOLDER, Chain
-from ledgerd.history.embedded.following import HISTORY_FOLDER, open_history
-from ledgerd.history.settings import HistorySettings
+from ledgerd.chain.chain import Chain
+from ledgerd.chain.log.files import STATE_FOLDER
+from ledgerd.history.embedded.following import open_history
+from ledgerd.history.settings import HISTORY_FOLDER, HistorySettings
 from ledgerd.node.dev.founding import POCKET_MONEY, new_account, send
 from ledgerd.node.testnet.plan import NetworkKeys
 from ledgerd.producer.testnet_start import ABOUT, PUBLISHED_INITIATOR_KEY

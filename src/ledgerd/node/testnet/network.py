@@ -10,8 +10,9 @@ from typing import Self
 
 import msgspec
 
-from ledgerd.chain.chain import STATE_FOLDER, Chain
-from ledgerd.history.embedded.following import HISTORY_FOLDER
+from ledgerd.chain.chain import Chain
+from ledgerd.chain.log.files import STATE_FOLDER
+from ledgerd.history.settings import HISTORY_FOLDER
 from ledgerd.node.testnet.founding import SMALL, copy_chain, found
 from ledgerd.node.testnet.plan import (
     HOST,

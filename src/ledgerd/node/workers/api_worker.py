@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
 from ledgerd.archive.sealed import ArchivedBlocks
-from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.log.block_log import BlockLogReader
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.chain.log.histories import History, JournaledHistory
 from ledgerd.chain.log.rolling import RollingBlockLogReader
 from ledgerd.history.settings import HistorySettings
@@ -22,7 +23,6 @@ from ledgerd.metrics.meters.requests import RequestMeter
 from ledgerd.metrics.table import process, requests
 from ledgerd.node.config.logging.setup import set_up_child_logging
 from ledgerd.node.time_source import MICRO, TimeSource
-from ledgerd.node.workers.api_node.source import DirectorySource
 from ledgerd.node.workers.known_methods import EVERY_API, known_methods
 from ledgerd.node.workers.node_source import NodeSource
 from ledgerd.node.workers.settings import NO_METRICS, WorkerSettings
@@ -47,9 +47,11 @@ from ledgerd.rpc.call.view import Node
 from ledgerd.rpc.http.places.connection_table import Activity
 from ledgerd.rpc.http.routes import NodeHealth, routes_of
 from ledgerd.rpc.http.service import PageRoutes, Service
-from ledgerd.rpc.http.streams.websocket import WebSocketConnection
 from ledgerd.rpc.link.link import Link
 from ledgerd.rpc.link.topics import HEALTH, PLUGIN_APIS
+
+if TYPE_CHECKING:
+    from ledgerd.node.workers.api_node.source import DirectorySource
 
 
 class WorkerMetrics:
@@ -84,7 +86,7 @@ class WorkerMetrics:
         for counter, now, before in zip((*self._bytes, self._accepted), totals, self._written, strict=True):
             counter.add(now - before)
         self._written = totals
-        web_sockets = sum(isinstance(each, WebSocketConnection) for each in service.connections)
+        web_sockets = sum(each.is_web_socket for each in service.connections)
         self._open[0].set(len(service.connections) + len(service.spare_connections) - web_sockets)
         self._open[1].set(web_sockets)
         self._unanswered.set(sum(each.activity is Activity.WAITING for each in service.connections))
@@ -96,7 +98,7 @@ class WorkerMetrics:
             self._limits_written[option] = total
 
 
-WorkerSource = NodeSource | DirectorySource
+WorkerSource: TypeAlias = "NodeSource | DirectorySource"
 
 HISTORY_APIS = frozenset({OPERATION_HISTORY.name, ACCOUNT_HISTORY.name, HISTORY_API.name, STATE_API.name})
 
@@ -120,9 +122,13 @@ def service(
     rolling = RollingBlockLogReader.open(logs)
     rolling.earlier = ArchivedBlocks(Path(settings.archive))
     blocks = KeptBlocks(BlockLogReader.open(logs), rolling)
-    source: WorkerSource = (
-        DirectorySource(link, settings, blocks, clock) if settings.is_api_node else NodeSource(link, settings)
-    )
+    source: WorkerSource
+    if settings.is_api_node:
+        from ledgerd.node.workers.api_node.source import DirectorySource  # noqa: PLC0415 - a node's workers need none
+
+        source = DirectorySource(link, settings, blocks, clock)
+    else:
+        source = NodeSource(link, settings)
     services: dict[type, object] = {
         KeptBlocks: blocks,
         BlockRecords: BlockRecords(logs),

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable
 from contextlib import aclosing
 from pathlib import Path
 
-from ledgerd.chain.chain import STATE_FOLDER
-from ledgerd.history.embedded.following import HISTORY_FOLDER
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.history.embedded.reader import EmbeddedHistory
+from ledgerd.history.settings import HISTORY_FOLDER
 from ledgerd.node.config.options.application import OPERATION_HISTORY
 from ledgerd.node.workers.settings import WorkerSettings
 from ledgerd.projections.reading import ProjectionReader

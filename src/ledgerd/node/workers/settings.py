@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import msgspec
 
 from ledgerd.explorer.settings import ExplorerSettings
 from ledgerd.history.settings import HistorySettings
-from ledgerd.node.config.configuration import Configuration
+from ledgerd.history.webhooks.settings import WebhookSettings
 from ledgerd.node.config.options.application import LogFormat
+
+if TYPE_CHECKING:
+    from ledgerd.node.config.configuration import Configuration
 
 API_PARTS = "ledgerd.node.workers.api_worker:logged_service"
 METRICS_PARTS = "ledgerd.node.workers.metrics_worker:logged_service"
@@ -72,6 +77,19 @@ class ExplorerArguments(msgspec.Struct, frozen=True):
     """What the process of the explorer is told on its standard input."""
 
     settings: ExplorerSettings
+    node: int
+    """The process id of the node."""
+    log_format: LogFormat = "text"
+
+
+class WebhookArguments(msgspec.Struct, frozen=True):
+    """The arguments of the process that sends webhooks, read from standard input."""
+
+    folder: str
+    logs: str
+    history_folder: str
+    history: HistorySettings
+    webhooks: WebhookSettings
     node: int
     """The process id of the node."""
     log_format: LogFormat = "text"

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import re
-import ssl
 import stat
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from ledgerd.protocol.types.endpoint import Endpoint
+
+if TYPE_CHECKING:
+    import ssl
 
 _TLS = re.compile(r"tls://(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})*):([0-9]{1,5})")
 """Parts of a name are neither empty nor longer than DNS has them: Python raises no OSError for those."""
@@ -55,6 +58,8 @@ class TlsFiles(msgspec.Struct, frozen=True):
 
 
 def tls_context(files: TlsFiles, *, is_signer: bool) -> ssl.SSLContext:
+    import ssl  # noqa: PLC0415 - most who read a place make no connection
+
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER if is_signer else ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_3
     context.verify_mode = ssl.CERT_REQUIRED

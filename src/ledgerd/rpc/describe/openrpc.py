@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cache
-from importlib.metadata import version
 from importlib.resources import files
 
 import msgspec
@@ -47,6 +46,14 @@ def recorded_examples() -> dict[str, Recorded]:
     return {each.method: each for each in msgspec.json.decode(raw, type=list[Recorded])}
 
 
+@cache
+def released() -> str:
+    """The version of this program."""
+    from importlib.metadata import version  # noqa: PLC0415 - it loads much, and a node can start without it
+
+    return version(PLUGIN)
+
+
 def document_of(apis: Iterable[Api]) -> Schema:
     schemas, apis = Schemas(), tuple(apis)
     methods: list[Json] = [each.described or method_object(each, schemas) for api in apis for each in api]
@@ -55,7 +62,7 @@ def document_of(apis: Iterable[Api]) -> Schema:
         records |= api.records
     return {
         "openrpc": OPENRPC,
-        "info": {"title": "ledgerd", "version": version(PLUGIN), "description": ABOUT},
+        "info": {"title": "ledgerd", "version": released(), "description": ABOUT},
         "methods": methods,
         "components": {"schemas": dict(sorted(records.items()))},
     }

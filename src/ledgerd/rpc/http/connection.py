@@ -17,7 +17,6 @@ from ledgerd.rpc.http.requests import RequestConnection
 from ledgerd.rpc.http.responses import Page
 from ledgerd.rpc.http.service import Service
 from ledgerd.rpc.http.streams.event_stream import EventStreamConnection
-from ledgerd.rpc.http.streams.websocket import WebSocketConnection, accept_key
 
 HEALTH = b"/health"
 
@@ -203,6 +202,9 @@ class HttpConnection(RequestConnection):
         successor.begin()
 
     def _hand_over(self, handshake: Handshake) -> None:
+        # Workers have loaded it at their start; a node's main process answers for a moment only, and does without.
+        from ledgerd.rpc.http.streams.websocket import WebSocketConnection, accept_key  # noqa: PLC0415 - as said
+
         accept = accept_key(handshake.headers)
         if accept is None or self._later is not None or self._waiting:
             self._end_after(responses.refusal(400))

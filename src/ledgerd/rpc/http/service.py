@@ -56,6 +56,7 @@ class Connection(asyncio.Protocol):
     """A client's connection, with its deadlines."""
 
     transport: asyncio.Transport
+    is_web_socket = False
 
     def __init__(self, service: Server, asker: Asker = NOBODY) -> None:
         self.service = service

@@ -7,10 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
-from cryptography.hazmat.primitives.ciphers import Cipher
-from cryptography.hazmat.primitives.ciphers.algorithms import AES256
-from cryptography.hazmat.primitives.ciphers.modes import CBC
-from cryptography.hazmat.primitives.padding import PKCS7
 
 from ledgerd.codec.errors import DecodeError
 from ledgerd.codec.kinds import Reading
@@ -48,6 +44,11 @@ def encrypted_keys_of(path: Path) -> bytes:
 
 def decrypted_keys(encrypted: bytes, password: bytes) -> list[PrivateKey]:
     """For the process that holds keys alone. A wrong password and damaged keys cannot be told apart."""
+    from cryptography.hazmat.primitives.ciphers import Cipher  # noqa: PLC0415 - for this alone, as all of them
+    from cryptography.hazmat.primitives.ciphers.algorithms import AES256  # noqa: PLC0415
+    from cryptography.hazmat.primitives.ciphers.modes import CBC  # noqa: PLC0415
+    from cryptography.hazmat.primitives.padding import PKCS7  # noqa: PLC0415
+
     secret = sha512(password)
     decryptor = Cipher(AES256(secret[KEY_PART]), CBC(secret[VECTOR_PART])).decryptor()
     unpadder = PKCS7(BLOCK_BITS).unpadder()

@@ -16,9 +16,6 @@ import sys
 from pathlib import Path
 
 import msgspec
-from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
-from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 
 from ledgerd.basics.formats import newer_format
 from ledgerd.supervision.this_process import forbid_dumps
@@ -114,6 +111,9 @@ class PasswordKey:
     __slots__ = ("_key", "check", "cost", "salt")
 
     def __init__(self, password: bytes, salt: bytes, cost: Cost) -> None:
+        # The library is loaded where a wallet is opened, not by each command that asks the process which has done so.
+        from cryptography.hazmat.primitives.kdf.scrypt import Scrypt  # noqa: PLC0415
+
         made = Scrypt(salt=salt, length=2 * KEY_SIZE, n=cost.n, r=cost.r, p=cost.p).derive(password)
         self._key = made[:KEY_SIZE]
         keep_from_swap(self._key)
@@ -137,12 +137,17 @@ class PasswordKey:
         return (self.salt, self.cost, self.check) == (sealed.salt, sealed.scrypt, sealed.check)
 
     def seal(self, data: bytes) -> bytes:
+        from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305  # noqa: PLC0415 - as above
+
         nonce = secrets.token_bytes(NONCE_SIZE)
         empty = Sealed(FORMAT, VERSION, self.cost, self.salt, self.check, nonce, b"")
         sealed = ChaCha20Poly1305(self._key).encrypt(nonce, data, empty.header)
         return msgspec.json.format(msgspec.json.encode(msgspec.structs.replace(empty, sealed=sealed))) + b"\n"
 
     def unseal(self, sealed: Sealed) -> bytes:
+        from cryptography.exceptions import InvalidTag  # noqa: PLC0415 - as above
+        from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305  # noqa: PLC0415 - as above
+
         try:
             return ChaCha20Poly1305(self._key).decrypt(sealed.nonce, sealed.sealed, sealed.header)
         except (InvalidTag, ValueError):

@@ -16,7 +16,6 @@ import msgspec
 
 from ledgerd.protocol.crypto.keys import PublicKey, public_key_text
 from ledgerd.protocol.crypto.signatures import Signature
-from ledgerd.supervision.processes import NOTHING, Child, module_command
 from ledgerd.wallet.errors import LockedWallet, WalletError
 from ledgerd.wallet.keys import messages
 from ledgerd.wallet.keys.messages import IDLE_SECONDS, READY, SECRET_SECONDS
@@ -125,6 +124,8 @@ def unlock(path: Path, password: int, *, idle_seconds: float = IDLE_SECONDS, own
 
 
 def _start_keeper(path: Path, place: Path, password: int, idle_seconds: float, owner: int | None) -> None:
+    from ledgerd.supervision.processes import NOTHING, Child, module_command  # noqa: PLC0415 - with asyncio, for this
+
     place.unlink(missing_ok=True)
     words = [os.fspath(path.absolute()), os.fspath(place), str(idle_seconds)]
     inherited = [] if owner is None else [owner]

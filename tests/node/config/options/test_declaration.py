@@ -9,8 +9,8 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import msgspec
 import pytest
 
-from ledgerd.node.config.options import BY_NAME, SECTIONS, every_option
 from ledgerd.node.config.options.declaration import Option, OptionSection
+from ledgerd.node.config.options.sections import BY_NAME, SECTIONS, every_option
 from ledgerd.node.config.values.kind import OptionKind, WrongValue
 from ledgerd.node.config.values.values import TEXT
 from ledgerd.protocol.crypto.keys import PrivateKey

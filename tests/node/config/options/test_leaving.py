@@ -9,8 +9,8 @@ import msgspec
 from packaging.version import Version
 
 from ledgerd.node.config.given import Given
-from ledgerd.node.config.options import every_option
 from ledgerd.node.config.options.declaration import Option, OptionSection, our_option
+from ledgerd.node.config.options.sections import every_option
 from ledgerd.node.config.reading import OptionReader
 from ledgerd.node.config.values.values import TEXT
 from scripts.build_program import version_of_sources

@@ -18,7 +18,7 @@ from ledgerd.protocol.errors import OperatorError
 from ledgerd.state.files.lock import lock_writer
 from tests.chain.networks import SEVEN, start_seven
 from tests.node.parts.test_production import production_part
-from tests.node.processes import PATIENCE
+from tests.patience import PATIENCE
 from tests.signer.test_record import block_of
 
 CHAIN = SEVEN.chain_id

@@ -8,7 +8,7 @@ from pathlib import Path
 import lmdb
 import pytest
 
-from ledgerd.chain.chain import STATE_FOLDER
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.node.workers.api_node.directory import NO_STATE, OUTDATED, REPLACED, UNREADABLE, DirectoryState
 from ledgerd.rpc.call.errors import PlainError
 from ledgerd.state.files.disk import DATA_FILE

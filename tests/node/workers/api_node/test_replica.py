@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ledgerd.chain.chain import STATE_FOLDER
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.node.workers.api_node.source import REFUSED
 from ledgerd.replica.process import NO_STATE
 from tests.node.parts.clients.test_replicas import children_of

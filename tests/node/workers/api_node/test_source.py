@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ledgerd.chain.chain import STATE_FOLDER
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.history.embedded.following import open_history
 from ledgerd.history.settings import HistorySettings
 from ledgerd.node.workers.api_node.directory import NO_STATE

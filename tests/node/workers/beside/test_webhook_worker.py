@@ -11,10 +11,10 @@ from random import Random
 
 import msgspec
 
-from ledgerd.chain.chain import STATE_FOLDER
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.history.settings import HistorySettings
 from ledgerd.history.webhooks.settings import Webhook, WebhookSettings
-from ledgerd.node.workers.beside.webhook_worker import WebhookArguments
+from ledgerd.node.workers.settings import WebhookArguments
 from tests.history.histories import HISTORY_FOLDER
 from tests.history.webhooks.receivers import HttpReceiver, receiving
 from tests.history.webhooks.test_deliveries import Receiver

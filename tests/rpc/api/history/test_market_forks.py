@@ -7,7 +7,8 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from ledgerd.chain.chain import STATE_FOLDER, Chain
+from ledgerd.chain.chain import Chain
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.history.embedded.log_bytes import LogBytes
 from ledgerd.history.embedded.reader import EmbeddedHistory
 from ledgerd.history.settings import HistorySettings

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 from websockets.asyncio.client import ClientConnection, connect
 
-from ledgerd.chain.chain import STATE_FOLDER
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.chain.log.histories import History, OperationPlace, Wanted
 from ledgerd.history.embedded.log_bytes import LogBytes
 from ledgerd.history.embedded.reader import EmbeddedHistory

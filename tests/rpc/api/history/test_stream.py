@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from websockets.asyncio.client import connect
 
-from ledgerd.chain.chain import STATE_FOLDER
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.chain.log.histories import History, Wanted
 from ledgerd.history.embedded.log_bytes import LogBytes
 from ledgerd.history.embedded.reader import EmbeddedHistory

@@ -13,10 +13,11 @@ from typing import NoReturn
 import msgspec
 
 from ledgerd.basics.addresses import reached_at
-from ledgerd.chain.chain import STATE_FOLDER, Chain
+from ledgerd.chain.chain import Chain
 from ledgerd.chain.interface.observer import Observer
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.explorer.settings import ExplorerSettings
-from ledgerd.history.embedded.following import HISTORY_FOLDER
+from ledgerd.history.settings import HISTORY_FOLDER
 from ledgerd.history.webhooks.position import HookPosition, position_file, read_position
 from ledgerd.metrics.cells import Cells
 from ledgerd.metrics.table import process
@@ -25,8 +26,7 @@ from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.clients.webserver import WebserverPart
 from ledgerd.node.parts.context import NodePart, PartContext
 from ledgerd.node.parts.watching.meters import MetersPart
-from ledgerd.node.workers.beside.webhook_worker import WebhookArguments
-from ledgerd.node.workers.settings import ExplorerArguments
+from ledgerd.node.workers.settings import ExplorerArguments, WebhookArguments
 from ledgerd.protocol.types.endpoint import Endpoint
 from ledgerd.replica.order import ServerOrder
 from ledgerd.rpc.http.connection import Speech

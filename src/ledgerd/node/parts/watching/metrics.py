@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
-from ledgerd.history.embedded.following import HISTORY_FOLDER
+from ledgerd.history.settings import HISTORY_FOLDER
 from ledgerd.metrics.cells import Cells
 from ledgerd.metrics.meters.process import ProcessMeter, every_second
 from ledgerd.metrics.table import process, storage

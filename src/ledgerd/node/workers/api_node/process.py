@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
+from ledgerd.history.settings import HISTORY_FOLDER
 from ledgerd.metrics.memory import SharedMemory
 from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.workers.beside.plugin_orders import plugin_processes
@@ -62,7 +63,6 @@ class ReplicaPart(Part):
 
 
 STOPPED = 0
-HISTORY_FOLDER = "history"
 
 ANY_STATE = (
     "committee_api",

@@ -9,9 +9,8 @@ from pathlib import Path
 
 from ledgerd.chain.log.histories import History, HistoryView
 from ledgerd.history.columns.source import HistorySource
-from ledgerd.history.embedded.following import HISTORY_FOLDER
 from ledgerd.history.errors import HistoryDamaged
-from ledgerd.history.settings import HistorySettings
+from ledgerd.history.settings import HISTORY_FOLDER, HistorySettings
 from ledgerd.node.config.options.application import OPERATION_HISTORY
 from ledgerd.node.workers.api_node.directory import DirectoryState
 from ledgerd.node.workers.api_node.following import DirectoryFollower

@@ -9,35 +9,19 @@ import time
 from functools import partial
 from pathlib import Path
 
-import msgspec
-
 from ledgerd.history.embedded.reader import EmbeddedHistory
 from ledgerd.history.errors import HistoryDamaged
-from ledgerd.history.settings import HistorySettings
 from ledgerd.history.webhooks.following import HookFollower
 from ledgerd.history.webhooks.sending import Sender
-from ledgerd.history.webhooks.settings import WebhookSettings, target_of
+from ledgerd.history.webhooks.settings import target_of
 from ledgerd.node.config.logging.setup import set_up_child_logging
-from ledgerd.node.config.options.application import LogFormat
+from ledgerd.node.workers.settings import WebhookArguments
 from ledgerd.supervision.processes import parent_ended
 from ledgerd.supervision.tasks import all_of, first_of
 from ledgerd.supervision.this_process import give_way, on_a_loop, read_arguments
 
 NICENESS = 5
 RETRY_SECONDS = 1.0
-
-
-class WebhookArguments(msgspec.Struct, frozen=True):
-    """The arguments of the process, read from standard input."""
-
-    folder: str
-    logs: str
-    history_folder: str
-    history: HistorySettings
-    webhooks: WebhookSettings
-    node: int
-    """The process id of the node."""
-    log_format: LogFormat = "text"
 
 
 async def serve(order: WebhookArguments) -> None:

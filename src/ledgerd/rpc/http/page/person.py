@@ -8,11 +8,10 @@ import re
 from collections.abc import Sequence
 from functools import cache
 from html import escape
-from importlib.metadata import version
 from importlib.resources import files
 
 from ledgerd.rpc.call.declarations import Api
-from ledgerd.rpc.describe.openrpc import PLUGIN
+from ledgerd.rpc.describe.openrpc import released
 from ledgerd.rpc.http.responses import Page
 
 HTML = b"text/html; charset=utf-8"
@@ -49,7 +48,7 @@ def person_page(apis: Sequence[Api], links: dict[str, str], *, is_operator: bool
         "REQUEST": escape(REQUEST),
         "LINKS": "".join(listed),
         "APIS": "".join(f"<li><b>{escape(api.name)}</b>: {escape(api.summary)}</li>" for api in apis),
-        "VERSION": escape(version(PLUGIN)),
+        "VERSION": escape(released()),
     }
     text = PLACEHOLDERS.sub(lambda found: values[found[1]], _template())
     return Page(text.encode("utf-8", "replace"), HTML, headers=_headers())

@@ -52,6 +52,7 @@ class WebSocketConnection(Connection):
     """One WebSocket connection, after its handshake."""
 
     service: Service
+    is_web_socket = True
 
     def __init__(self, service: Service, transport: asyncio.Transport, asker: Asker) -> None:
         super().__init__(service, asker)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.chain.chain import STATE_FOLDER
 from ledgerd.chain.ledger.provenance import Provenance
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.node.datadir.state_files import NEW
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.context import SigningPermit

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import pytest
 
-from ledgerd.chain.chain import STATE_FOLDER
+from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.node.datadir.state_files import NEW
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.watching.recovery.part import replace_state
