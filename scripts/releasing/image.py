@@ -12,7 +12,7 @@ from tarfile import PAX_FORMAT, TarFile, TarInfo
 from typing import Any
 
 from scripts.build_program import PROGRAM, ROOT
-from scripts.releasing.layers import Blob, Layer, digest_of
+from scripts.releasing.layers import MERGED, Blob, Layer, digest_of
 from scripts.releasing.packages import Package, files_of
 from scripts.releasing.wheels import Architecture
 
@@ -59,7 +59,7 @@ def base_layer(packages: list[Package], epoch: int) -> Layer:
     layer = Layer(epoch)
     for each in packages:
         layer.unpack(files_of(each))
-    for name in ("bin", "sbin", "lib", "lib64"):
+    for name in MERGED:
         if f"usr/{name}" in layer.entries:
             layer.link(name, f"usr/{name}")
     for name in ("dev", "proc", "run", "sys"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import shutil
 import subprocess
 from pathlib import Path
 from typing import NamedTuple
@@ -37,9 +38,11 @@ class Package(NamedTuple):
 
 def fetched(architecture: Architecture, folder: Path, workshop: Path) -> list[Package]:
     """The packages that lie in a folder, in the order of their names; apt fetches them where it has none."""
-    folder.mkdir(parents=True, exist_ok=True)
     if not any(folder.glob("*.deb")):
-        fetch_by_apt(architecture, folder, workshop)
+        fresh = folder.with_name(f"{folder.name}.new")  # with some of them alone, nobody would take it for the whole
+        shutil.rmtree(fresh, ignore_errors=True)
+        fetch_by_apt(architecture, fresh, workshop)
+        fresh.replace(folder)
     packages = [Package(file, _told_by_dpkg("--field", file).decode()) for file in folder.glob("*.deb")]
     strange = [each.file.name for each in packages if each.field("Architecture") not in {architecture.debian, "all"}]
     if strange:
@@ -69,7 +72,7 @@ def fetch_by_apt(architecture: Architecture, folder: Path, workshop: Path) -> No
     run([*apt, "update"])
     wanted = [f"python{python_version()}", *ASKED_FOR]
     run([*apt, "install", "--download-only", "--yes", "--no-install-recommends", *wanted])
-    (folder / "lock").unlink(missing_ok=True)
+    (folder / "lock").unlink(missing_ok=True)  # of apt, as the folder for what it has in part
     (folder / "partial").rmdir()
 
 

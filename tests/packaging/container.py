@@ -59,7 +59,10 @@ class Container:
         *,
         environment: Mapping[str, str],
         volumes: Mapping[str, Path],
+        users_of: int | None = None,
     ) -> None:
+        """Start it; in the user namespace of another process where one is named."""
+        self._users_of = users_of
         workshop = folder / "workshop"
         workshop.mkdir(exist_ok=True)
         self.environment = {"PATH": PATH, **environment}
@@ -72,8 +75,10 @@ class Container:
             "program": list(program),
             "environment": self.environment,
         }
+        entering = ["nsenter", "--target", str(users_of), "--user"] if users_of else []
+        first = [sys.executable, str(FIRST_PROCESS), json.dumps(order)]
         self.process = subprocess.Popen(  # noqa: S603 - our own program
-            ["unshare", *NAMESPACES, "--fork", "--kill-child", sys.executable, FIRST_PROCESS, json.dumps(order)],  # noqa: S607
+            [*entering, "unshare", *NAMESPACES, "--fork", "--kill-child", *first],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -136,6 +141,7 @@ class Container:
             "--uts",
             "--root",
             "--wd",
+            *(["--user"] if self._users_of else []),
         ]
         done = subprocess.run(  # noqa: S603 - our own program
             [*entering, *words], capture_output=True, text=True, check=False, timeout=PATIENCE, env=self.environment

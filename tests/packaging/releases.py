@@ -47,7 +47,7 @@ def release_command(*words: str) -> list[str]:
 
 def signing(key: Path) -> list[str]:
     """How the guide has a release signed, with a key."""
-    ((command,),) = (re.findall(r"```sh release\n(.*)\n```", GUIDE),)
+    (command,) = re.findall(r"```sh release\n(.*)\n```", GUIDE)
     script, version, *words = shlex.split(command)
     assert (script, version, words[1].split()[-1]) == ("scripts/release", "VERSION", "KEY")
     return [each.replace(" KEY", f" {key}") for each in words]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import tarfile
 from io import BytesIO
@@ -85,6 +86,49 @@ def test_a_device_in_a_package_is_refused() -> None:
 
     with pytest.raises(BuildError, match="dev/odd is no file, folder or link"):
         Layer(TIME).unpack(archive.getvalue())
+
+
+APT = """#!/bin/sh
+for word; do
+    case $word in
+    Dir::Cache::archives=*) archives=${word#*=} ;;
+    APT::Architecture=*) architecture=${word#*=} ;;
+    install) cp "$MADE_UP/$architecture"/*.deb "$archives" && exit "$ENDS_WITH" ;;
+    esac
+done
+"""
+"""Fetches what was made up."""
+
+
+@pytest.fixture
+def apt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    make_up(tmp_path / "made-up", "arm64")
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "tools/apt-get").write_text(APT)
+    (tmp_path / "tools/apt-get").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}/tools:{os.environ['PATH']}")
+    monkeypatch.setenv("MADE_UP", str(tmp_path / "made-up"))
+    monkeypatch.setenv("ENDS_WITH", "0")
+    return monkeypatch
+
+
+@pytest.mark.usefixtures("apt")
+def test_packages_are_fetched_for_the_other_kind_of_machine_and_kept(tmp_path: Path) -> None:
+    kept = tmp_path / "kept" / "arm64"
+    packages = fetched(ARCHITECTURES["arm64"], kept, tmp_path / "workshop")
+
+    assert [each.field("Package") for each in packages] == ["base-files", "ca-certificates"]
+    assert {each.file for each in packages} == {*kept.iterdir()}
+
+
+def test_packages_of_which_some_could_not_be_fetched_are_not_taken_later(
+    tmp_path: Path, apt: pytest.MonkeyPatch
+) -> None:
+    kept = tmp_path / "kept" / "arm64"
+    apt.setenv("ENDS_WITH", "100")
+    for number in range(2):
+        with pytest.raises(BuildError, match=r"failed: apt-get .* install"):
+            fetched(ARCHITECTURES["arm64"], kept, tmp_path / f"workshop-{number}")
 
 
 def test_packages_for_another_machine_are_refused(tmp_path: Path) -> None:

@@ -49,6 +49,8 @@ class Artifact(ABC):
     kept: Path
     """The folder of the host that is there, while it runs and after it was removed."""
     environment: Mapping[str, str] = {}
+    users_of: int | None = None
+    """A process in whose user namespace it runs."""
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
@@ -72,12 +74,22 @@ class Artifact(ABC):
     @contextmanager
     def running(self) -> Iterator[Container]:
         """Its node, with the time servers that it asks."""
-        folder, root, volumes = self.machine.folder, self.machine.root, {self.data: self.kept}
         with (
-            Container(folder, root, [], self.node(), environment=self.environment, volumes=volumes) as node,
+            Container(
+                self.machine.folder,
+                self.machine.root,
+                [],
+                self.node(),
+                environment=self.environment,
+                volumes={self.data: self.kept},
+                users_of=self.users_of,
+            ) as node,
             clocks(node),
         ):
             yield node
+
+    def look_around(self, node: Container) -> None:  # noqa: B027 - most have nothing else
+        """Look at what else is started of it, beside its running node."""
 
 
 class DebianPackage(Artifact):
@@ -106,13 +118,32 @@ class DebianPackage(Artifact):
     def service(self, name: str) -> Sequence[str]:
         """The command of a unit, as its user."""
         text = (self.machine.root / f"usr/lib/systemd/system/{name}.service").read_text()
-        told = dict(re.findall(r"^(User|WorkingDirectory|EnvironmentFile|ExecStart)=(.+)$", text, re.MULTILINE))
-        command = told["ExecStart"]
+        told = dict(re.findall(r"^(\w+)=(.+)$", text, re.MULTILINE))
+        command = f"env {told.get('Environment', '')} {told['ExecStart']}"
         if file := told.get("EnvironmentFile"):
             options = (self.machine.root / file.lstrip("/")).read_text()
             for variable, value in re.findall(r"^(\w+)=(.*)$", options, re.MULTILINE):
-                command = command.replace(f"${variable}", value)
-        return as_user(told.get("User", "nobody"), told.get("WorkingDirectory", "/"), *shlex.split(command))
+                command = command.replace(f"${{{variable}}}", value).replace(f"${variable}", value)
+        return as_user(told.get("User", "daemon"), told.get("WorkingDirectory", "/"), *shlex.split(command))
+
+    def look_around(self, node: Container) -> None:
+        """The other services: each answers on what its options in /etc say."""
+        signer = self.machine.root / "etc/ledgerd/signer.conf"
+        if "VALIDATOR=\n" in signer.read_text():
+            signer.write_text(signer.read_text().replace("VALIDATOR=\n", "VALIDATOR=committee\n"))
+            (key,) = re.findall("^private-key = (.+)$", TEMPLATE, re.MULTILINE)
+            place = "/var/lib/ledgerd-signer/signing.key"
+            self.machine.do(f"umask 077; echo {key} >{place}; chown ledgerd-signer: {place}")
+        node.run("install", "-d", "-o", "ledgerd-signer", "/run/ledgerd-signer")  # as RuntimeDirectory has it
+        for name in ("ledgerd-signer", "ledgerd-api", "ledgerd-explorer"):
+            node.run("sh", "-c", '"$@" >"/tmp/$0.log" 2>&1 &', name, *self.service(name))
+        node.until(lambda: {"127.0.0.1:8190", "127.0.0.1:8093"} <= node.listeners(), "the API node and the explorer")
+        node.until(
+            lambda: node.run("test", "-S", "/run/ledgerd-signer/socket", check=False).returncode == 0, "the signer"
+        )
+        assert node.head("127.0.0.1:8190") >= 1
+        asking = "import urllib.request as r; print(r.urlopen('http://127.0.0.1:8093/').status)"
+        assert node.run("python3", "-c", asking).stdout == "200\n"
 
     def tool(self, *words: str) -> Sequence[str]:
         return as_user("ledgerd", "/", "ledgerd", *words)
@@ -188,14 +219,15 @@ class Image(Artifact):
     data = "/var/lib/ledgerd"
     layout: Layout
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: Machine, architecture: str = ARCHITECTURE.debian) -> None:
         super().__init__(machine)
+        self.architecture = architecture
         self.kept = machine.folder / "volume"
         self.kept.mkdir()
 
     def install(self, release: Release) -> None:
         self.remove()
-        self.layout = read_layout(release.file(f"*-linux-{ARCHITECTURE.debian}.oci.tar"))
+        self.layout = read_layout(release.file(f"*-linux-{self.architecture}.oci.tar"))
         self.layout.unpack(self.machine.root)
         self.environment = {
             **self.layout.environment(),
