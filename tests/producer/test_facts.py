@@ -6,13 +6,14 @@ from io import BytesIO
 from pathlib import Path
 
 from ledgerd.chain.chain import STATE_FOLDER, Chain
-from ledgerd.producer.facts import read_facts
+from ledgerd.producer.facts import Facts, quiet_slots, read_facts
+from ledgerd.protocol.types.identifiers import NO_BLOCK
 from ledgerd.snapshot.file.export import Occasion, export
 from ledgerd.snapshot.file.read import Snapshot
 from ledgerd.snapshot.importing.load import load
 from ledgerd.state import Store
 from ledgerd.state.objects import STORED_TABLES
-from tests.chain.networks import SMALL, VIZ, VIZ_KEY, Network
+from tests.chain.networks import ALICE, BOB, SMALL, VIZ, VIZ_KEY, Network
 
 
 def test_the_facts_are_those_of_the_chain(tmp_path: Path) -> None:
@@ -43,3 +44,15 @@ def test_a_chain_that_began_with_a_snapshot_is_rolling(tmp_path: Path) -> None:
 
     with Chain.open(folder, network.chain.network, clock=network.clock, space=SMALL) as chain:
         assert read_facts(chain, (VIZ,)).is_rolling
+
+
+def test_quiet_slots_are_those_of_others_up_to_the_end_of_the_round() -> None:
+    """What comes behind that is not known: the next round has an order of its own."""
+
+    def quiet(head: int, aslot: int) -> int:
+        scheduled = (BOB, BOB, ALICE, BOB, BOB)
+        facts = Facts(head, NO_BLOCK, 0, 3, aslot, scheduled, {ALICE: VIZ_KEY.public}, True, False, 10_000, 5, ())
+        return quiet_slots(facts)
+
+    assert [quiet(number, number) for number in range(100, 105)] == [1, 0, 3, 2, 1]
+    assert quiet(head=101, aslot=104) == 2  # slots were missed: the place in the order and the round differ

@@ -122,6 +122,15 @@ def _rivals(chain: ChainView) -> tuple[Rival, ...]:
     )
 
 
+def quiet_slots(facts: Facts) -> int:
+    """The slots from the next one on that are known to be of others. Rounds end with blocks whose number the places of
+    a full schedule divide (spec 03, section 17).
+    """
+    known = facts.max_validators - facts.head_number % facts.max_validators
+    ours = (slot for slot in range(known) if facts.scheduled_at(slot + 1) in facts.keys)
+    return next(ours, known)
+
+
 def next_own_slot(facts: Facts, now: int, held: frozenset[PublicKey] | None) -> Duty | None:
     """The earliest of the next slots that we can fill; every key counts where a signer has them (spec 06, 10.10)."""
     first = max(1, facts.slot_at(now))

@@ -73,6 +73,8 @@ class ProducerSettings(msgspec.Struct, frozen=True, kw_only=True):
     is_verbose: bool = False
     checks_doppelganger: bool = False
     signer: SignerAccess = SignerAccess()
+    take_over: Path | None = None
+    """The data directory of a node whose production begins here once it has ended."""
 
     @property
     def is_signed_elsewhere(self) -> bool:

@@ -74,8 +74,8 @@ async def production_part(
     production = part_of(chain, configuration, time)
     supervisor.add(production)
     await chain.start()
-    await production.start()
     try:
+        await production.start()
         yield chain, supervisor, production
     finally:
         await production.stop()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections import Counter
 from collections.abc import Mapping
@@ -16,17 +17,21 @@ from ledgerd.node.config.options.validator import keys_of_file
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.context import NodePart, PartContext
 from ledgerd.node.parts.peers import PeersPart
+from ledgerd.node.parts.validators.take_over import QUIET_SLOTS, GivingNode, require_not_taken_over
 from ledgerd.node.parts.watching.meters import Meters, MeterSample, MetersPart
 from ledgerd.node.time_source import TimeSource
 from ledgerd.producer.doppelganger import Doppelganger, WatchState, is_doppelganger_checked
+from ledgerd.producer.facts import quiet_slots, read_facts
 from ledgerd.producer.loop import Producer, run
 from ledgerd.producer.outcome import TickOutcome
 from ledgerd.producer.settings import LOADED_KEYS
 from ledgerd.producer.signing.double_sign import LastSigned
 from ledgerd.producer.signing.signer_link import SignerLink
-from ledgerd.producer.time.clock import SteadyClock
+from ledgerd.producer.time.clock import SECOND, SteadyClock
 from ledgerd.producer.time.ntp_client import NtpClient
+from ledgerd.protocol.constants import BLOCK_INTERVAL
 from ledgerd.protocol.crypto.keys import public_key_text
+from ledgerd.supervision.threads import in_thread
 
 log = logging.getLogger(__name__)
 
@@ -106,6 +111,53 @@ class ProductionPart(NodePart):
         if self._ntp is not None:
             ntp = self._ntp
             self.work.keep("time servers", lambda _: ntp.run(self.work))
+        if self._settings.take_over is None:
+            if self._settings.names and not self._settings.is_signed_elsewhere:
+                require_not_taken_over(self._data_dir, None)
+            await self._begin_production()
+        else:
+            other = GivingNode(self._settings.take_over, self._data_dir, self._chain.network.chain_id)
+            other.check()
+            self.work.keep("the take-over", lambda _: self._take_over(other))
+
+    async def _take_over(self, other: GivingNode) -> None:
+        text = f"the node of {other.folder} makes the blocks of {' '.join(self._settings.names)} until it is stopped"
+        log.info("take-over: %(text)s; this one follows the chain", {"text": text})
+        self.work.warn("take-over", text)
+        moments = self.work.begin(self._announce_moments(other), "moments")
+        with await other.ended():
+            moments.cancel()
+            last = await in_thread(other.take)
+        log.info(
+            "take-over: the node of %(folder)s has ended and has signed %(last)s last; this one goes on from there",
+            {"folder": other.folder, "last": last},
+        )
+        self.work.warn("take-over", "")
+        await self._begin_production()
+        await asyncio.Event().wait()
+
+    async def _announce_moments(self, other: GivingNode) -> None:
+        """Log when it is a good moment to stop the other node, once for each such moment."""
+        was_quiet = False
+        while True:
+            count, is_quiet = await self._chain.run(self._quiet_slots)
+            if is_quiet and not was_quiet:
+                log.info(
+                    "take-over: NOW stop the node of %(folder)s: the next %(count)d slots are of others",
+                    {"folder": other.folder, "count": count},
+                )
+            was_quiet = is_quiet
+            await self._time.sleep(BLOCK_INTERVAL / 2)
+
+    def _quiet_slots(self) -> tuple[int, bool]:
+        """On the thread of the chain: how many are known to come, and whether they are enough of a chain in step."""
+        facts = read_facts(self._chain.chain, self._settings.names)
+        count, second = quiet_slots(facts), self.clock() // SECOND
+        # In a short schedule, a validator in its middle never has so many.
+        wanted = min(QUIET_SLOTS, (facts.max_validators - 1) // 2)
+        return count, facts.slot_at(second) <= 1 and count >= wanted
+
+    async def _begin_production(self) -> None:
         await self._chain.attach(self._begin)
         if self._settings.key_files:
             # The configuration has the keys that the process began with; the files may have changed since then.

@@ -26,6 +26,7 @@ EMERGENCY_VALIDATOR = "committee"
 
 KEY_FILE = "private-key-file"
 SIGNER = "validator-signer"
+TAKE_OVER = "validator-take-over"
 
 
 def keys_of_file(path: Path, remark: Callable[[str], None]) -> list[PrivateKey]:
@@ -73,6 +74,10 @@ def _with_signer(record: ProducerSettings, surroundings: declaration.Surrounding
 
 def _complete(record: ProducerSettings, surroundings: declaration.Surroundings) -> ProducerSettings:
     record = _with_signer(record, surroundings)
+    if record.take_over is not None:
+        if record.is_signed_elsewhere:
+            raise declaration.WrongTogether(TAKE_OVER, "two nodes with one signer may run at the same time without it")
+        record = replace(record, take_over=surroundings.data_dir / record.take_over)
     if record.checks_doppelganger and record.is_signed_elsewhere:
         surroundings.remark("doppelganger-check does nothing with a signer, which several nodes may use")
     if record.checks_doppelganger and record.allows_stale:
@@ -143,6 +148,13 @@ VALIDATOR = declaration.OptionSection(
             ("node", "signer"),
             note=", which signs no block",
             record="signer.",
+        ),
+        declaration.our_option(
+            TAKE_OVER,
+            PATH,
+            "The data directory of another node of this machine with the same keys. This one follows the chain and "
+            "makes no block until that one has ended; then it goes on from what that one signed last.",
+            field="take_over",
         ),
         declaration.Option(
             "emergency-private-key",
