@@ -24,11 +24,13 @@ from ledgerd.codec.kinds import Kind
 from ledgerd.codec.types.records import RecordKind
 from ledgerd.history.parquet import schema as parquet
 from ledgerd.history.store import tables as history
+from ledgerd.history.webhooks import position
 from ledgerd.metrics.table import TOPICS
 from ledgerd.node import lifecycle
 from ledgerd.node.config.options import SECTIONS
 from ledgerd.node.config.options.declaration import Option
 from ledgerd.node.parts.watching.stuck import STUCK
+from ledgerd.plugins import feeding
 from ledgerd.producer.signing import double_sign, signing_frames
 from ledgerd.projections.tables import PROJECTED_TABLES
 from ledgerd.replica import messages
@@ -157,6 +159,8 @@ def formats() -> dict[str, Entry]:
         "frames between signer and node": signing_frames.VERSION,
         "stream to replicas": messages.VERSION,
         "file of a wallet": sealing.VERSION,
+        "position of a webhook": position.FORMAT,
+        "position of an observer": feeding.FORMAT,
         "file of a transaction": draft.FORMAT,
         "report of the doctor": doctor.FORMAT,
         "report of a validator": validator.FORMAT,

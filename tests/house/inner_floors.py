@@ -42,7 +42,7 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("files", "objects"),
         ("sessions", "views"),
         ("memory",),
-        ("loading", "verify"),
+        ("conversion", "loading", "verify"),
         ("store",),
     ),
     "history": (

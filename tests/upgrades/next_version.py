@@ -1,4 +1,4 @@
-"""A made-up next version of the program: this one, whose state and history have later formats."""
+"""A made-up next version of the program: this one, whose state, projections and history have the next formats."""
 
 from __future__ import annotations
 
@@ -8,12 +8,20 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import ledgerd
+from ledgerd.history.store import tables
+from ledgerd.state.files import header
 
 SOURCE = Path(ledgerd.__file__).parent
+STATE, HISTORY = header.STATE.number, tables.HISTORY.number
+STEPS = "_STEPS: tuple[Conversion, ...] = ()"
 CHANGES = {
-    "state/files/header.py": ('Format("ledgerd state", 1, "1.0.0")', 'Format("ledgerd state", 9, "9.1.0")'),
-    "history/store/tables.py": ('Format("ledgerd history", 5, "1.0.0")', 'Format("ledgerd history", 9, "9.1.0")'),
+    "state/files/header.py": (f'state", {STATE}, "1.0.0")', f'state", {STATE + 1}, "9.1.0")'),
+    "history/store/tables.py": (f'history", {HISTORY}, "1.0.0")', f'history", {HISTORY + 1}, "9.1.0")'),
+    "state/conversion.py": (STEPS, f"_STEPS = (Conversion({STATE + 1}, str),)"),
+    "projections/kept.py": (STEPS, f"_STEPS = (Conversion({STATE + 1}, str),)"),
+    "history/embedded/following.py": (STEPS, f"_STEPS = (Conversion({HISTORY + 1}, str),)"),
 }
+"""What stands in each file, and what stands there in the next version: steps that change no row."""
 
 
 def next_version(folder: Path) -> Sequence[str]:

@@ -16,7 +16,7 @@ from ledgerd.node.lifecycle import FATAL
 from ledgerd.node.testnet.network import Wishes, config_text, prepare
 from ledgerd.node.testnet.plan import Member, Plan
 from tests.node.processes import PROGRAM, NodeProcess
-from tests.upgrades.next_version import next_version
+from tests.upgrades.next_version import STATE, next_version
 
 WISHES = Wishes(nodes=3, validators=15, block_time=0.5)
 NOW, COMING = "take-over: NOW stop the node of", re.compile(r"NOW stop .* the next (\d+) slots are of others")
@@ -95,4 +95,4 @@ def test_a_validator_goes_to_the_next_version_and_back_without_missing_a_slot(wa
     assert again.stop() == 0
     older = walk.start(walk.new)
     assert older.wait() == FATAL
-    assert "has format 9, and this program knows 1" in older.log
+    assert f"has format {STATE + 1}, and this program knows {STATE}" in older.log

@@ -12,10 +12,13 @@ from ledgerd.basics.durable import sync_folder
 from ledgerd.projections.projection import Projection
 from ledgerd.projections.tables import PROJECTED_BLOCK, PROJECTED_TABLES, ProjectedBlock
 from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId, ChainId
+from ledgerd.state.conversion import Conversion, convert_store
 from ledgerd.state.errors import StoreCorrupt, StoreOutdated
 from ledgerd.state.files.disk import DATA_FILE, LOCKS, Space
+from ledgerd.state.files.header import STATE
 from ledgerd.state.files.lock import swapping
 from ledgerd.state.store import Store
+from ledgerd.state.tables.tables import layout
 from ledgerd.state.views.view import View
 
 FOLDER = "projections"
@@ -27,6 +30,9 @@ it, under the name `PROJECTIONS`.
 """
 PROJECTIONS = "projections"
 TOKEN_BYTES = COUNT_BYTES = 8
+
+PROJECTION_STEPS: tuple[Conversion, ...] = ()
+"""Of this store, one for each format after that of version 1.0.0, which are those of the state."""
 
 NAMES, BEGUN, CHAIN = "names", "begun", "chain id"
 
@@ -57,6 +63,7 @@ class KeptProjections(Closing):
         """The sizes are those of the state, and its log of changes has the changes of this too."""
         self.folder = state_folder / FOLDER
         self._space = space._replace(folder=None, is_beside=True)
+        convert_store(self.folder, STATE, PROJECTION_STEPS, layout(PROJECTED_TABLES).encode())
         self.fault = ""
         """Why they are empty, where they are not those of before."""
         try:

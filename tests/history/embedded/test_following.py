@@ -223,7 +223,7 @@ def test_a_history_that_turns_out_to_be_damaged_does_not_stop_the_chain(
 @pytest.mark.parametrize(
     ("text", "error", "words"),
     [
-        (b"ledgerd history 4", HistoryDamaged, "an older version of this program"),
+        (b"ledgerd history 4", HistoryDamaged, "another version of this program"),
         (b"ledgerd history 9", HistoryNewer, "has format 9, and this program knows 5"),
     ],
 )

@@ -18,9 +18,11 @@ from ledgerd.chain.ledger.tracing import Trace
 from ledgerd.history.embedded.embedded import EmbeddedStore
 from ledgerd.history.errors import REMEDY, HistoryDamaged, HistoryNewer
 from ledgerd.history.settings import HistorySettings
+from ledgerd.history.store.tables import HISTORY
 from ledgerd.projections.accounts.balances import BALANCES, PENALTIES, balances_in, penalties_in
 from ledgerd.projections.accounts.images import IMAGES, images_in
 from ledgerd.protocol.blocks.block import Block
+from ledgerd.state.conversion import Conversion, convert_store
 from ledgerd.state.files.disk import Space
 
 log = logging.getLogger(__name__)
@@ -28,6 +30,9 @@ log = logging.getLogger(__name__)
 HISTORY_FOLDER = "history"
 
 DAMAGED_SUFFIX = ".damaged"
+
+HISTORY_STEPS: tuple[Conversion, ...] = ()
+"""One for each format after that of version 1.0.0."""
 
 
 def open_history(
@@ -40,6 +45,7 @@ def open_history(
     version is refused as it is (`HistoryNewer`).
     """
     settings = settings.of_log(is_rolling=chain.is_rolling)
+    convert_store(folder, HISTORY, HISTORY_STEPS)
     try:
         return _opened(chain, folder, settings, space)
     except HistoryNewer:

@@ -17,7 +17,7 @@ from ledgerd.state.files.disk import Database, LmdbTransaction
 
 HISTORY = Format("ledgerd history", 5, "1.0.0")
 """Stands in the header; a history of an older format is refused, and made again."""
-OTHER_VERSION = "it was written by an older version of this program"
+OTHER_VERSION = "it was written by another version of this program"
 
 _FORMAT_KEY, _OPENED_BY_KEY = b"format", b"opened by"
 _PROGRESS_KEY = b"progress"

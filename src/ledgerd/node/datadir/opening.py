@@ -69,6 +69,7 @@ class Opening:
                 {"folder": self._files.logs},
             )
             self._files.remove_all()
+        self._files.convert()
         self._resume_verified()
         found = self._found()
         choice = choose(self._asked, found)

@@ -16,13 +16,16 @@ from ledgerd.chain.log.files import LogKind, paths_of, sums_path
 from ledgerd.chain.log.rolling import ROLLING_LOG
 from ledgerd.projections.kept import FOLDER, replace_projections
 from ledgerd.rpc.blocks.records import FILE_NAME as BLOCK_INFO
+from ledgerd.state.conversion import STATE_STEPS, convert_store
 from ledgerd.state.errors import StorageError
 from ledgerd.state.files.disk import DATA_FILE, LOCKS, Space
+from ledgerd.state.files.header import STATE
 from ledgerd.state.files.lock import lock_writer, swapping
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 from ledgerd.state.objects.transactions import REVERSIBLE_BY_NUMBER
 from ledgerd.state.store import Store
+from ledgerd.state.tables.tables import layout
 
 NEW = "new"
 """The folder in which a new state is built before it replaces the present one."""
@@ -167,6 +170,10 @@ class StateFiles:
         """Where a new state was put in place, do so with its projections too; they are made after that state."""
         if not (self.folder / NEW / DATA_FILE).exists():
             replace_projections(self.folder, self.folder / NEW)
+
+    def convert(self) -> None:
+        """Bring a state of an earlier format to that of today."""
+        convert_store(self.folder, STATE, STATE_STEPS, layout(STORED_TABLES).encode())
 
     def set_full_log_aside(self) -> Path | None:
         """Move the full log to a folder of its own, since the new state does not continue it; where to, if it had
