@@ -23,6 +23,7 @@ SLOWEST = (
     "chain/test_undo_is_identity.py",
     "chain/test_kills.py",
     "sim/test_signers.py",
+    "upgrades/test_rolling.py",
     "docs/test_validators.py",
     "node/parts/watching/test_metrics.py",
     "node/datadir/test_past_state.py",

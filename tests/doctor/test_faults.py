@@ -26,6 +26,7 @@ from tests.chain.networks import BOB, SEVEN, key_of
 from tests.doctor.broken_node import KEY, NAME, UNIT, BrokenNode
 from tests.doctor.doubles import closed_port
 from tests.house.source_tree import ROOT
+from tests.upgrades.newer import make_store_newer
 
 Prepare = TypeVar("Prepare", bound=Callable[[BrokenNode], None])
 FAULTS: dict[str, tuple[str, Callable[[BrokenNode], None]]] = {}
@@ -126,6 +127,11 @@ def a_directory_without_a_state(broken: BrokenNode) -> None:
 @fault("state-damaged")
 def a_state_that_was_overwritten(broken: BrokenNode) -> None:
     (broken.data_dir / "state/data.mdb").write_bytes(b"x" * 100_000)
+
+
+@fault("state-newer")
+def a_state_of_a_later_version(broken: BrokenNode) -> None:
+    make_store_newer(broken.data_dir / "state", "ledgerd state")
 
 
 @fault("state-of-another-chain")

@@ -20,7 +20,7 @@ from ledgerd.protocol.crypto.keys import NULL_KEY
 from ledgerd.protocol.types.identifiers import block_number_of
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.protocol.types.versions import version_text
-from ledgerd.state.errors import StorageError
+from ledgerd.state.errors import StorageError, StoreNewer
 from ledgerd.state.files.disk import DATA_FILE
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
@@ -43,6 +43,13 @@ def ledger(node: ExaminedNode, now: int) -> Iterator[Finding]:
     try:
         with StateReader.open(node.state_dir, STORED_TABLES) as reader, reader.snapshot() as state:
             yield from _of_state(node, state, now)
+    except StoreNewer as problem:
+        yield error(
+            "state-newer",
+            what=str(problem),
+            why="this program cannot read it, and does not start on it; nothing of it is lost",
+            do="install that version again; docs/upgrading.md has the way back",
+        )
     except StorageError as problem:
         yield error(
             "state-damaged",

@@ -26,8 +26,8 @@ from ledgerd.state.files.lock import lock_writer, swapping
 log = logging.getLogger(__name__)
 
 PART = "converted.part"
-BYTES_A_SECOND = 20 << 20
-"""Less than a disk and the rows of a state take, so that it is sooner done than was said."""
+SPEED = 20 << 20
+"""Bytes a second: less than disks and rows take, so that it is sooner done than was said."""
 SPARE = 64 << 20
 """Bytes that must be left beside the copy."""
 
@@ -102,7 +102,7 @@ def _say_first(folder: Path, number: int, format_: Format) -> None:
         "from": number,
         "to": format_.number,
         "megabytes": -(-size >> 20) or 1,
-        "seconds": size // BYTES_A_SECOND + 1,
+        "seconds": size // SPEED + 1,
         "kept": folder / kept_name(number),
     }
     log.warning(

@@ -16,7 +16,7 @@ from ledgerd.protocol.types.identifiers import TransactionId
 from ledgerd.state.files.disk import Database, LmdbTransaction
 
 HISTORY = Format("ledgerd history", 5, "1.0.0")
-"""Stands in the header; a history of an older format is refused, and made again."""
+"""Stands in the header; a history of an older format is converted where steps lead from it, else begun anew."""
 OTHER_VERSION = "it was written by another version of this program"
 
 _FORMAT_KEY, _OPENED_BY_KEY = b"format", b"opened by"

@@ -118,7 +118,10 @@ class ProductionPart(NodePart):
         else:
             other = GivingNode(self._settings.take_over, self._data_dir, self._chain.network.chain_id)
             other.check()
-            self.work.keep("the take-over", lambda _: self._take_over(other))
+            if other.has_given:
+                await self._begin_production()
+            else:
+                self.work.keep("the take-over", lambda _: self._take_over(other))
 
     async def _take_over(self, other: GivingNode) -> None:
         text = f"the node of {other.folder} makes the blocks of {' '.join(self._settings.names)} until it is stopped"

@@ -53,8 +53,8 @@ def check_header(transaction: LmdbTransaction, database: Database, tables: tuple
     if found != FORMAT or found_layout != layout(tables).encode():
         raise StoreOutdated(
             f"the state in {folder} was written by another version of this program, which this one cannot read: start "
-            "the node, which makes it again from a snapshot or its block log where it has one; else remove it, then "
-            "replay the block log or import a snapshot"
+            "the node, which converts it, or makes it again from a snapshot or its block log where it has one; else "
+            "remove it, then replay the block log or import a snapshot"
         )
     return True
 

@@ -42,7 +42,10 @@ def signed_in(folder: Path) -> Block | None:
 def test_the_record_comes_along_and_a_mark_is_left(folders: tuple[Path, Path]) -> None:
     old, new = folders
 
-    said = GivingNode(old, new, CHAIN).take()
+    giver = GivingNode(old, new, CHAIN)
+    assert not giver.has_given
+    said = giver.take()
+    assert giver.has_given
 
     assert said.startswith("block #101 of ")
     assert signed_in(new) == block_of(7)
@@ -58,7 +61,9 @@ def test_it_comes_back_with_what_was_signed_meanwhile(folders: tuple[Path, Path]
 
     back = GivingNode(new, old, CHAIN)
     back.check()
+    assert not back.has_given
     back.take()
+    assert (back.has_given, GivingNode(old, new, CHAIN).has_given) == (True, False)
 
     assert signed_in(old) == block_of(8)
     require_not_taken_over(old, None)
@@ -91,6 +96,8 @@ def test_killed_on_the_way_it_is_done_again(
         patched.setattr(Path if step == "unlink" else GivingNode, step, die)
         with pytest.raises(Killed):
             GivingNode(old, new, CHAIN).take()
+    assert GivingNode(old, new, CHAIN).has_given is (step == "unlink")
+    assert signed_in(new) == block_of(7)
 
     GivingNode(old, new, CHAIN).take()
     assert signed_in(new) == block_of(7)

@@ -55,6 +55,13 @@ class GivingNode:
         require_not_taken_over(self._own, self.folder)
         LastSigned(self.folder, self._chain_id)
 
+    @property
+    def has_given(self) -> bool:
+        """Whether this node has taken over already, and has not given back: it need not wait for an end again."""
+        mark = self.folder / MARK
+        is_ours = mark.exists() and Path(mark.read_text(encoding="utf-8").strip()) == self._own.resolve()
+        return is_ours and not (self._own / MARK).exists()
+
     async def ended(self) -> IO[bytes]:
         """Wait for its end; its lock, for the moment of the taking."""
         while True:
@@ -66,10 +73,10 @@ class GivingNode:
     def take(self) -> str:
         """With its lock: go on from what it has signed; what that is, in words. Killed in between, it is done again."""
         given, own = LastSigned(self.folder, self._chain_id), LastSigned(self._own, self._chain_id)
-        self._leave_mark()
         last = given.block
         if last is not None and given.time > own.time:
             own.record(last)
+        self._leave_mark()
         (self._own / MARK).unlink(missing_ok=True)
         sync_folder(self._own)
         return "nothing" if last is None else f"block #{last.number} of {time_text(last.timestamp)}"
