@@ -196,6 +196,32 @@ def test_help_is_given_to_everybody_and_a_wrong_option_is_refused(machine: Machi
     assert machine.run(INSTALL, "--bogus").returncode == 1
 
 
+def pretended(version: str) -> str:
+    """A Python that says to be of another version."""
+    code = f"import sys; sys.version_info = ({version.replace('.', ', ')}); exec(sys.argv[1])"
+    return f'exec {PLAIN_PYTHON} -c "{code}" "$2"'
+
+
+@pytest.mark.parametrize(
+    ("versions", "chosen"),
+    [
+        ({"python3": "3.14", "python3.12": "3.12", "python3.14": "3.14"}, "python3.12"),
+        ({"python3": "3.13", "python3.12": "3.12"}, "python3"),
+        ({"python3": "3.10", "python3.14": "3.14"}, "python3.14"),
+        ({"python3": "3.10"}, ""),
+    ],
+)
+def test_a_python_that_there_are_wheels_for_is_taken_before_a_newer_one(
+    machine: Machine, versions: dict[str, str], chosen: str
+) -> None:
+    for name, version in versions.items():
+        machine.has(name, pretended(version))
+
+    found = machine.run("scripts/find-python")
+
+    assert (found.stdout.strip(), found.returncode) == (chosen, 0 if chosen else 1)
+
+
 # -- the other platforms
 
 
