@@ -56,6 +56,16 @@ def test_counters_are_the_next_id_and_the_next_rank_of_each_ordered_index(store:
     assert table(store).counters == (4, 5, 4)
 
 
+def test_the_comparison_of_keys_is_written_when_a_table_is_first_edited(store: Store) -> None:
+    assert "moved_in" not in vars(table(store))
+
+    item = store.get(ITEMS, 0)
+    with store.editing(item):
+        item.time = 9
+
+    assert "moved_in" in vars(table(store))
+
+
 @pytest.mark.parametrize("commits", ["none", "before", "inside"])
 def test_exact_undo_restores_every_entry_and_counter_to_the_byte(store: Store, commits: str) -> None:
     if commits != "none":

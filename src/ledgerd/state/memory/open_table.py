@@ -6,12 +6,13 @@ and the indexes, which write their entries later.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import TracebackType
 from typing import Generic
 
 import msgspec
 
+from ledgerd.codec.types.lazy import lazy
 from ledgerd.state.errors import NotUnique, StoreMisuse
 from ledgerd.state.files.disk import Database, Disk, LmdbTransaction
 from ledgerd.state.memory.cache import ObjectCache
@@ -37,14 +38,20 @@ class OpenTable(Generic[E]):
         self.indexes: dict[Index[E], OpenIndex[E]] = {each.index: each for each in opened}
         self._ordered = [each for each in opened if not each.index.is_unique]
         self.has_ranks = bool(self._ordered)
-        ordered_first = sorted(opened, key=lambda each: each.index.is_unique)
-        self.moved_in = key_comparison(table.record, [(each.index, each) for each in ordered_first])
-        """The indexes, ordered ones first, in which two states of an object have different keys."""
         self._colliding = [each for each in opened if each.index.can_collide]
         self.all_indexes = [self.by_id, *opened]
         self._marks = [each.mark for each in self.all_indexes]
         self.sessions = sessions
         """All that are open, the newest last; changed by their stack only."""
+
+    @lazy
+    def moved_in(self) -> Callable[[E, E], Sequence[OpenIndex[E]]]:
+        """The indexes, ordered ones first, in which two states of an object have different keys.
+
+        It is written when the table is first edited: who opens a state edits few tables, or none.
+        """
+        ordered_first = sorted(self.indexes.values(), key=lambda each: each.index.is_unique)
+        return key_comparison(self.table.record, [(each.index, each) for each in ordered_first])
 
     # -- counters
 
