@@ -20,6 +20,7 @@ COMMANDS: dict[str, tuple[str, Callable[[Commands], None]]] = {
     "doctor": ("directory.doctor", directory.add_doctor),
     "adopt": ("tools.adopt", tool.add_adopt),
     "compare": ("tools.compare", tool.add_compare),
+    "record": ("tools.record", tool.add_record),
     "replay": ("directory.replay", directory.add_replay),
     "state": ("directory.state", directory.add_state),
     "check": ("directory.check", directory.add_check),

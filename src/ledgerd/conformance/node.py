@@ -5,72 +5,23 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from http import HTTPStatus
 
-from ledgerd.basics.printable import printable
-from ledgerd.client.address import read_address
-from ledgerd.client.blocking import HttpClient
-from ledgerd.client.envelope import MISSING, NodeCall, request_of
+from ledgerd.client.asked import DATABASE, AskedNode, NodeSilent
+from ledgerd.client.envelope import MISSING
 from ledgerd.codec import codec_of
 from ledgerd.codec.json.text import Json
 from ledgerd.conformance.comparing import answer_difference
 from ledgerd.conformance.report import Check, ConformanceReport
 from ledgerd.conformance.vectors import Fact, RecordedChain
 from ledgerd.protocol.blocks.block import Block
-from ledgerd.protocol.errors import OperatorError
-
-SECONDS = 30.0
-"""What one request may take."""
-LONGEST_ANSWER = 64 << 20
-"""Bytes of an answer."""
 
 KINDS = ("answers", "api", "account-histories")
 ABOUT_BLOCKS = "answers"
 """Requests about single blocks, most of which a node that stands elsewhere in the chain answers alike."""
 OF_BLOCKS = ("get_block", "get_block_header", "get_raw_block", "get_ops_in_block")
-DATABASE, CONFIG = "database_api", "get_config"
+CONFIG = "get_config"
 
 Say = Callable[[str], None]
-
-
-class NodeSilent(OperatorError):
-    """The node gives no answer, or none that is JSON."""
-
-
-class AskedNode:
-    """A node at an address."""
-
-    def __init__(self, url: str) -> None:
-        self.url = url
-        self._client = HttpClient(read_address(url))
-
-    def ask(self, api: str, method: str, arguments: Sequence[Json]) -> Json:
-        """The whole answer to a request, parsed."""
-        body = json.dumps(request_of(1, NodeCall(api, method, tuple(arguments)))).encode("utf-8", "surrogateescape")
-        try:
-            status, _, answer = self._client.post(body, SECONDS, LONGEST_ANSWER, is_repeatable=True)
-        except OSError as problem:
-            raise NodeSilent(printable(f"{self.url} gives no answer to {api}.{method}: {problem}")) from None
-        if status != HTTPStatus.OK and not answer.startswith(b"{"):
-            raise NodeSilent(f"{self.url} answers {api}.{method} with HTTP status {status}")
-        try:
-            found: Json = json.loads(answer.decode("utf-8", "surrogateescape"))
-        except (ValueError, RecursionError):
-            raise NodeSilent(f"{self.url} answers {api}.{method} with something that is not JSON") from None
-        return found
-
-    def head(self) -> tuple[int, str]:
-        """The number and the id of the head block."""
-        answer = self.ask("database_api", "get_dynamic_global_properties", [])
-        result = answer.get("result") if isinstance(answer, dict) else None
-        number = result.get("head_block_number") if isinstance(result, dict) else None
-        name = result.get("head_block_id") if isinstance(result, dict) else None
-        if not isinstance(number, int) or not isinstance(name, str):
-            raise NodeSilent(f"{self.url} does not say at which block it stands")
-        return number, name
-
-    def close(self) -> None:
-        self._client.close()
 
 
 def run_against_node(url: str, chains: Sequence[RecordedChain], say: Say) -> ConformanceReport:

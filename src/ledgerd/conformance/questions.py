@@ -167,6 +167,8 @@ def _of_transactions(ids: dict[int, str]) -> dict[int, str]:
 
 
 def _chain_id(chain: RecordedChain) -> str:
+    if chain.chain_id:
+        return chain.chain_id
     header = chain.state(chain.heights("state")[0])["header"]
     return str(header["chain_id"]) if isinstance(header, dict) else ""
 

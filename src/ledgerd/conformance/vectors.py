@@ -14,6 +14,8 @@ from ledgerd.codec.json.text import Json
 from ledgerd.protocol.errors import OperatorError
 
 CHAINS_FOLDER = "chains"
+ABOUT = "recording.json"
+"""Written by `ledgerd record` beside what it has recorded."""
 PACKED = ".xz"
 OFFSET_SIZE = 8
 """Bytes behind each block of a log: the place where the block begins."""
@@ -55,12 +57,18 @@ class RecordedChain:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.name = folder.name
-        self.network, self.version = NETWORKS[folder.name]
+        self.chain_id = ""
+        """Where a recording says it; of the chains of the kit, their states do."""
+        if folder.name in NETWORKS:
+            self.network, self.version = NETWORKS[folder.name]
+        else:
+            about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
+            self.network, self.version, self.chain_id = about["network"], about["version"], about["chain_id"]
 
     @property
     def is_of_an_earlier_version(self) -> bool:
         """Programs of today answer more fields than those that recorded it."""
-        return self.version != PRESENT
+        return self.version == EARLIER
 
     @cached_property
     def block_log(self) -> bytes:
@@ -115,17 +123,26 @@ class Vectors:
 
     def chains(self, only: list[str]) -> list[RecordedChain]:
         """The chains that are here, or those of these names."""
-        here = [name for name in NETWORKS if (self.folder / CHAINS_FOLDER / name / f"block_log{PACKED}").is_file()]
+        place = self.folder / CHAINS_FOLDER
+        recorded = sorted(path.parent.name for path in place.glob(f"*/{ABOUT}"))
+        names = dict.fromkeys((*NETWORKS, *recorded))
+        here = [name for name in names if (place / name / f"block_log{PACKED}").is_file()]
         missing = [name for name in only if name not in here]
         if missing:
             raise VectorsMissing(f"there is no recorded chain {missing[0]} here, but {', '.join(here)}")
         return [RecordedChain(self.folder / CHAINS_FOLDER / name) for name in only or here]
 
     def lines(self, name: str) -> list[dict[str, Json]]:
+        """The lines of a file; none where a folder has recordings alone."""
+        if not (self.folder / name).is_file():
+            return []
         text = (self.folder / name).read_text(encoding="utf-8")
         return [json.loads(line) for line in text.splitlines()]
 
     def document(self, name: str) -> dict[str, Json]:
+        """A file; nothing where a folder has recordings alone."""
+        if not (self.folder / name).is_file():
+            return {}
         found: dict[str, Json] = json.loads((self.folder / name).read_text(encoding="utf-8"))
         return found
 

@@ -86,6 +86,28 @@ def add_compare(commands: Commands) -> None:
     add("--json", action="store_true", help="print one JSON object at the end")
 
 
+def add_record(commands: Commands) -> None:
+    arguments = commands.add_parser(
+        "record",
+        help="play scenarios on a private network, and keep what its node answers as facts",
+        description="Plays what no recording shows yet on a private network of any node, by its JSON-RPC, and writes "
+        "blocks, answers and transactions in the form of tests/vectors. It says first what it will do and how long "
+        "that takes; stopped or killed, it goes on when it is run again. Exit code: 0 recorded, 1 not.",
+    )
+    add = arguments.add_argument
+    add("url", metavar="URL", help="a node of a private network: http://HOST:PORT")
+    add("folder", type=Path, metavar="FOLDER", help="where the facts and the journal of the recording are kept")
+    add("--only", action="append", default=[], metavar="SCENARIO", help="only this one; may be given again")
+    add("--plan", action="store_true", help="only say what would be done")
+    add("--initiator", default="viz", metavar="NAME", help="an account with tokens that is a validator (default: viz)")
+    add(
+        "--key-file",
+        type=Path,
+        metavar="FILE",
+        help="its active key in WIF (default: the published one of a testnet)",
+    )
+
+
 def add_key(commands: Commands) -> None:
     arguments = commands.add_parser(
         "key",
