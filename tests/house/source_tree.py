@@ -25,7 +25,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("sdk",),
     ("rpc", "p2p", "producer", "history", "snapshot", "wallet"),
     ("doctor", "compare", "signer", "archive", "explorer", "app"),
-    ("replica", "plugins"),
+    ("replica", "plugins", "shadow"),
     ("node",),
     ("adopt", "testing"),
     ("cli",),

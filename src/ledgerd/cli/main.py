@@ -19,6 +19,7 @@ COMMANDS: dict[str, tuple[str, Callable[[Commands], None]]] = {
     "doctor": ("directory.doctor", directory.add_doctor),
     "adopt": ("tools.adopt", tool.add_adopt),
     "compare": ("tools.compare", tool.add_compare),
+    "shadow": ("tools.shadow", tool.add_shadow),
     "replay": ("directory.replay", directory.add_replay),
     "state": ("directory.state", directory.add_state),
     "check": ("directory.check", directory.add_check),
