@@ -203,7 +203,7 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
     "shadow": (
         ("settings",),
         ("keeping", "asking"),
-        ("finding",),
+        ("finding", "gate"),
         ("following",),
         ("process",),
     ),

@@ -8,6 +8,9 @@ from typing import Any
 import pytest
 
 from ledgerd.chain.steps.inflation import pay_inflation
+from ledgerd.cli.debug.difference import AS_THEIRS
+from ledgerd.cli.main import main
+from ledgerd.cli.tools.shadow import DIFFERENT
 from ledgerd.shadow.asking.suspects import LASTS_BLOCKS, LONGEST_PAUSE
 from ledgerd.shadow.keeping.bundles import Bundle, read_bundle
 from tests.shadow.real_nodes import BLOCK_SECONDS, Change, RealPair, real_pair
@@ -60,7 +63,9 @@ def test_the_balance_of_an_account_that_a_block_touches_is_found_at_that_block(t
         assert bundle.blocks
 
 
-def test_a_step_that_one_node_leaves_out_is_found_at_that_block(tmp_path: Path) -> None:
+def test_a_step_that_one_node_leaves_out_is_found_at_that_block_and_replays(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     with real_pair(tmp_path) as pair:
         pair.run(2)
         pair.ours.skipped = pay_inflation
@@ -70,6 +75,14 @@ def test_a_step_that_one_node_leaves_out_is_found_at_that_block(tmp_path: Path) 
         assert bundle.is_of_consensus
         assert (bundle.question.method, bundle.place) == ("get_dynamic_global_properties", "current_supply")
         assert bundle.first_block == bundle.equal_block + 1
+    file = pair.files[0]
+    assert main(["shadow", "report", str(file)]) == DIFFERENT
+    assert "a difference of consensus" in capsys.readouterr().out
+    words = ["--data-dir", str(tmp_path / "theirs"), "--chain", "testnet", "--work", str(tmp_path)]
+    assert main(["debug", "difference", str(file), *words]) == AS_THEIRS
+    told = capsys.readouterr().out
+    assert "http://theirs has said the same" in told
+    assert "  current_supply: " in told
 
 
 def test_the_order_of_a_list_is_found_after_a_round(tmp_path: Path) -> None:

@@ -172,7 +172,7 @@ def _waiting(answer: Any) -> Any:
 class Played:
     """A shadow of two such nodes."""
 
-    def __init__(self, seed: int, folder: Path, rate: float = 10.0, hours: float = 5.0) -> None:
+    def __init__(self, seed: int, folder: Path, rate: float = 6.0, hours: float = 5.0) -> None:
         self.world = World(seed)
         self.ours, self.theirs = (ModelNode(self.world, name, rate, hours) for name in ("ours", "theirs"))
         self.told: list[str] = []

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from random import Random
 from typing import NamedTuple
 
@@ -27,7 +27,7 @@ from ledgerd.shadow.asking.sweep import Sweep
 from ledgerd.shadow.finding import Finder, ShadowFinding
 from ledgerd.shadow.keeping.record import EqualBlock, NodeStanding, ShadowRecord
 
-BATCH_SECONDS = 1.0
+BATCH_SECONDS = 0.5
 """A block comes every three seconds: most batches lie between two."""
 MOST_IN_BATCH = 64
 MOST_WAITING = 4_000
@@ -229,8 +229,7 @@ class Shadow:
     def _new_head(self, head: NodeHead) -> None:
         record = self.record
         self._looked_at = head.id
-        self._urgent.extend(self._touched.taken())
-        first = max(record.highest + 1, head.number - MOST_BLOCKS + 1)
+        first = max(record.highest + 1, head.number - (MOST_BLOCKS if record.highest else ROUND) + 1)
         if head.number <= record.highest:  # both have left a branch, or were away for a moment
             first = max(head.irreversible + 1, head.number - MOST_BLOCKS + 1)
         if not self._followed:
@@ -239,7 +238,7 @@ class Shadow:
             self._kept = max(first_kept(node, head.irreversible) for node in nodes)
         self._seen.move_to(max(self._kept, head.irreversible - IDS + 1), head.irreversible)
         for number in range(max(first, self._kept), head.number + 1):
-            self._urgent.extend(block_reads(number))
+            self._put(block_reads(number), is_urgent=number > head.number - ROUND)
         if not record.first_block:
             record.first_block = head.number
         record.blocks += max(0, head.number - max(record.highest, record.first_block - 1))
@@ -247,13 +246,16 @@ class Shadow:
         if head.number // ROUND > self._round:
             self._round = head.number // ROUND
             record.rounds += 1
-            if len(self._waiting) < MOST_WAITING:
-                self._waiting.update((each.words, each) for each in round_reads())
+            self._put(round_reads(), is_urgent=False)
 
     def _ask_batch(self) -> None:
+        """What a new head asks for is a batch by itself: whether both are equal there is known soon."""
         until = self._clock() + BATCH_SECONDS
         due = deque(self._suspects.due(self._clock()))
+        is_urgent = bool(self._urgent)
         for _ in range(self._size):
+            if is_urgent and not self._urgent:
+                break
             read = self._next(due)
             if read is None:
                 break
@@ -299,7 +301,13 @@ class Shadow:
         self._finder.note_block(read, value)
         for each in value if isinstance(value, list) else ():
             self._seen.add_transaction(each)
-        self._urgent.extend(self._touched.taken())
+        self._put(self._touched.taken(), is_urgent=number > self.record.highest - ROUND)
+
+    def _put(self, reads: Iterable[Read], *, is_urgent: bool) -> None:
+        if is_urgent:
+            self._urgent.extend(reads)
+        elif len(self._waiting) < MOST_WAITING:
+            self._waiting.update((each.words, each) for each in reads)
 
     def _next(self, due: deque[Read]) -> Read | None:
         """The next question, by its urgency; sweep and random ones by turns where there is time."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import secrets
 import signal
 import time
@@ -77,3 +78,8 @@ def _go_on(shadow: Shadow, record: ShadowRecord, file: Path, processor: float, i
             durable_at, told = began, record.differences
         least = (time.process_time() - used) * 100 / processor - (time.monotonic() - began)
         time.sleep(max(pause, least, 0.0))
+
+
+def follows_parent(parent: int) -> Callable[[], bool]:
+    """Whether the node that has started this process is gone."""
+    return lambda: os.getppid() != parent

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ledgerd.cli.arguments.directory_arguments import Commands
+from ledgerd.cli.arguments.directory_arguments import Commands, add_data_directory
 
 MAINNET = "mainnet"
 PORTS = 10
@@ -185,6 +185,20 @@ def _add_states(commands: Commands) -> None:
     )
 
 
+def _add_difference(tools: Commands) -> None:
+    arguments = tools.add_parser(
+        "difference",
+        help="ask a question on which two nodes differed again, of a state made from the blocks",
+        description="Makes the state at the block at which a shadow has found a difference, by replay from the nearest "
+        "snapshot, and asks the same of it. A node may run on the directory. Exit code: 0 our node has said the same, "
+        "3 the other one has, 4 neither.",
+    )
+    arguments.add_argument("file", type=Path, metavar="FILE", help="a difference of a shadow")
+    add_data_directory(arguments)
+    arguments.add_argument("--snapshot", type=Path, metavar="FILE", help="begin with this snapshot")
+    arguments.add_argument("--work", type=Path, metavar="DIR", help="make the state there (default: temporary files)")
+
+
 def add_debug(commands: Commands) -> None:
     arguments = commands.add_parser(
         "debug",
@@ -192,5 +206,5 @@ def add_debug(commands: Commands) -> None:
         description="Tools for finding faults. None of them changes any data.",
     )
     tools = arguments.add_subparsers(title="tools", metavar="TOOL", required=True, dest="tool")
-    for add_tool in (_add_codec, _add_states, _add_fork):
+    for add_tool in (_add_codec, _add_states, _add_fork, _add_difference):
         add_tool(tools)

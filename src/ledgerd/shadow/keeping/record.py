@@ -15,6 +15,7 @@ LARGEST_RECORD = 1 << 20
 MOST_TOLD = 1_000
 """Questions whose difference is remembered, so that each is told once."""
 
+LONGEST_OVERRIDE = 20
 OVERRIDE = "override"
 """A file with the second until which blocks are signed whatever the shadow says."""
 
@@ -76,8 +77,6 @@ class ShadowRecord(msgspec.Struct):
     """How often every account and object was compared."""
     cursor: str = ""
     """Where the sweep is."""
-    snapshots: int = 0
-    last_snapshot: int = 0
     dropped: int = 0
     """Questions that were asked again, since a head had moved meanwhile."""
     unanswered: int = 0
@@ -140,3 +139,13 @@ def write_record(file: Path, record: ShadowRecord, *, durably: bool) -> None:
         put_in_place(fresh, file)
     else:
         fresh.replace(file)
+
+
+def read_override(folder: Path) -> int:
+    """The second until which blocks are signed whatever the shadow says; 0 where nobody has said so."""
+    try:
+        with (folder / OVERRIDE).open("rb") as opened:
+            text = opened.read(LONGEST_OVERRIDE)
+        return int(text)
+    except (OSError, ValueError):
+        return 0

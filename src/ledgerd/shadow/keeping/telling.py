@@ -56,11 +56,11 @@ def told_record(record: ShadowRecord, now: int) -> Iterator[str]:
     days = max(0, now - record.since) / 86_400 if record.since else 0
     yield f"since {moment(record.since)} ({days:.1f} days), from block {record.first_block} on"
     verdict = "equal" if record.is_equal else f"DIFFERENT in {record.differences} questions"
-    if not record.equal.number:
+    if not record.equal.at:
         verdict = "nothing is compared yet"
     yield verdict
     yield f"  {record.blocks:,} blocks, {record.rounds:,} rounds, {record.questions:,} questions"
-    yield f"  {record.objects:,} records in equal answers, {record.snapshots} whole snapshots"
+    yield f"  {record.objects:,} records in equal answers"
     yield f"  every account and object {record.sweeps} times; now at {record.cursor or 'the beginning'}"
     yield f"last equal at block {record.equal.number} {record.equal.id}, {moment(record.equal.at)}"
     yield from _told_standing("ours", record.ours)
