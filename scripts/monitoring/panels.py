@@ -131,6 +131,20 @@ NODE_BOARD = Dashboard(
             "bytes",
         ),
         DashboardPanel(
+            "Shadow",
+            "Questions that the node beside this one answers otherwise, and answers that are in doubt.",
+            (
+                now("ledgerd_shadow_differences", "{{instance}} {{kind}}"),
+                now("ledgerd_shadow_doubtful", "{{instance}} in doubt"),
+            ),
+        ),
+        DashboardPanel(
+            "Equal to the shadow",
+            "Seconds since both were found equal at a head; a few, while both follow the network.",
+            (now("ledgerd_shadow_age_seconds"),),
+            "s",
+        ),
+        DashboardPanel(
             "Processor",
             "Seconds a second, of each process.",
             (rate("ledgerd_process_cpu_seconds_total", "{{instance}} {{process}}", "instance, process"),),

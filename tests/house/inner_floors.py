@@ -200,6 +200,13 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("worker",),
         ("workers",),
     ),
+    "shadow": (
+        ("settings",),
+        ("keeping", "asking"),
+        ("finding", "gate"),
+        ("following",),
+        ("process",),
+    ),
     "sdk.transactions": (
         ("chain_status", "dry_run", "errors"),
         ("operations", "signers"),

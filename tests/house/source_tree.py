@@ -25,7 +25,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("sdk",),
     ("rpc", "p2p", "producer", "history", "snapshot", "wallet"),
     ("doctor", "compare", "conformance", "signer", "archive", "explorer", "app"),
-    ("replica", "plugins", "recording"),
+    ("replica", "plugins", "recording", "shadow"),
     ("node",),
     ("adopt", "testing"),
     ("cli",),

@@ -21,6 +21,7 @@ COMMANDS: dict[str, tuple[str, Callable[[Commands], None]]] = {
     "adopt": ("tools.adopt", tool.add_adopt),
     "compare": ("tools.compare", tool.add_compare),
     "record": ("tools.record", tool.add_record),
+    "shadow": ("tools.shadow", tool.add_shadow),
     "replay": ("directory.replay", directory.add_replay),
     "state": ("directory.state", directory.add_state),
     "check": ("directory.check", directory.add_check),

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ledgerd.client.differing import ABSENT, Difference, differences
 from ledgerd.codec.json.text import Json
-from ledgerd.compare.node import SHOWN, ComparedNode, NodeAnswer, NotComparable
+from ledgerd.compare.node import SHOWN, AskedNode, NodeAnswer, NotComparable
 from ledgerd.compare.reads import Read
 
 ATTEMPTS = 8
@@ -52,8 +52,8 @@ class Pair:
 
     def __init__(
         self,
-        first: ComparedNode,
-        second: ComparedNode,
+        first: AskedNode,
+        second: AskedNode,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
@@ -80,15 +80,15 @@ class Pair:
 
     def compare(self, read: Read) -> Compared:
         """Ask both, again and again while their answers differ, since their heads and mempools may."""
-        answers = self._asked(read)
-        if self._difference(read, *answers) is None:
+        answers = self.asked(read)
+        if self.difference(read, *answers) is None:
             return Compared(answers[0].value)
         found, times = None, 0
         for attempt in range(ATTEMPTS):
             before = self.common_head()
-            answers = self._asked(read)
+            answers = self.asked(read)
             after = head_of(self.first), head_of(self.second)
-            difference = self._difference(read, *answers)
+            difference = self.difference(read, *answers)
             if difference is None:
                 return Compared(answers[0].value)
             if after[0].id == before.id == after[1].id:
@@ -100,13 +100,13 @@ class Pair:
         return Compared(None, found)
 
     def has(self, read: Read) -> bool:
-        return not any(answer.is_missing for answer in self._asked(read))
+        return not any(answer.is_missing for answer in self.asked(read))
 
-    def _asked(self, read: Read) -> tuple[NodeAnswer, NodeAnswer]:
+    def asked(self, read: Read) -> tuple[NodeAnswer, NodeAnswer]:
         call = (read.api, read.method, read.arguments)
         return self.first.ask(*call), self.second.ask(*call)
 
-    def _difference(self, read: Read, one: NodeAnswer, other: NodeAnswer) -> Difference | None:
+    def difference(self, read: Read, one: NodeAnswer, other: NodeAnswer) -> Difference | None:
         try:
             return self._first_difference(read, one, other)
         except RecursionError as problem:
@@ -141,8 +141,12 @@ class NodeHead(NamedTuple):
     irreversible: int
 
 
-def head_of(node: ComparedNode) -> NodeHead:
-    properties = node.value("database_api", "get_dynamic_global_properties")
+def head_of(node: AskedNode) -> NodeHead:
+    return head_in(node, node.value("database_api", "get_dynamic_global_properties"))
+
+
+def head_in(node: AskedNode, properties: Json) -> NodeHead:
+    """The head in an answer of that node."""
     number = _number(node, properties, "head_block_number")
     irreversible = _number(node, properties, "last_irreversible_block_num")
     name = properties.get("head_block_id") if isinstance(properties, dict) else None
@@ -155,12 +159,12 @@ def head_of(node: ComparedNode) -> NodeHead:
     return NodeHead(number, name, irreversible)
 
 
-def require_block(node: ComparedNode, head: NodeHead) -> None:
+def require_block(node: AskedNode, head: NodeHead) -> None:
     if head.number and not node.value("database_api", "get_block_header", head.number):
         raise node.fault(f"says that its head is block {head.number}, and has no such block")
 
 
-def _number(node: ComparedNode, properties: Json, name: str) -> int:
+def _number(node: AskedNode, properties: Json, name: str) -> int:
     value = properties.get(name) if isinstance(properties, dict) else None
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise node.fault(f"gives {str(value)[:SHOWN]!r} as {name}")

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ledgerd.client.differing import Difference, shown
 from ledgerd.codec.json.text import Json
 from ledgerd.compare.asking import BLOCK_ID, FoundDifference, NodeHead, Pair, head_of
-from ledgerd.compare.node import ComparedNode
+from ledgerd.compare.node import AskedNode
 
 IDS = 1_000
 
@@ -21,7 +21,7 @@ class ComparedBlocks(NamedTuple):
 
 
 def compare_blocks(pair: Pair, last: int) -> ComparedBlocks:
-    first = max(_first_kept(pair.first, last), _first_kept(pair.second, last))
+    first = max(first_kept(pair.first, last), first_kept(pair.second, last))
     name = ""
     heads = head_of(pair.first), head_of(pair.second)
     for number in range(last, first - 1, -1):
@@ -33,7 +33,7 @@ def compare_blocks(pair: Pair, last: int) -> ComparedBlocks:
     return ComparedBlocks(first, name)
 
 
-def id_of(node: ComparedNode, number: int, head: NodeHead) -> str:
+def id_of(node: AskedNode, number: int, head: NodeHead) -> str:
     header = _header(node, number + 1) if head.number > number else None
     name: Json = header.get("previous") if isinstance(header, dict) else None
     if head.number == number:
@@ -43,15 +43,15 @@ def id_of(node: ComparedNode, number: int, head: NodeHead) -> str:
     return name
 
 
-def keeps_all(node: ComparedNode) -> bool:
+def keeps_all(node: AskedNode) -> bool:
     return _header(node, 1) is not None
 
 
-def _header(node: ComparedNode, number: int) -> Json:
+def _header(node: AskedNode, number: int) -> Json:
     return node.value("database_api", "get_block_header", number)
 
 
-def _first_kept(node: ComparedNode, last: int) -> int:
+def first_kept(node: AskedNode, last: int) -> int:
     """The first of the latest thousand blocks that a node has; found by halving, as it keeps all from some one on."""
     low, high = max(1, last - IDS + 1), last
     if _header(node, high) is None and high:

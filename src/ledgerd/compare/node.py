@@ -6,6 +6,7 @@ import itertools
 import json
 import math
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from http import HTTPStatus
 from typing import NamedTuple, Self
@@ -66,17 +67,43 @@ class NodeAnswer(NamedTuple):
     """The result; nothing where there is an error."""
     error: str = ""
     """The message of the error."""
+    size: int = 0
+    """Characters that it had on its way, where that is known."""
 
     @property
     def is_missing(self) -> bool:
         return MISSING in self.error
 
 
-class ComparedNode:
+class AskedNode(ABC):
+    """A node, however it is asked."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.requests = 0
+
+    @abstractmethod
+    def ask(self, api: str, method: str, arguments: Sequence[object]) -> NodeAnswer:
+        """The answer to one request. `NotComparable`: there is none, or it is no JSON-RPC."""
+
+    def value(self, api: str, method: str, *arguments: object) -> Json:
+        """A result, parsed; an error is one of the node."""
+        return self.result(api, method, self.ask(api, method, arguments))
+
+    def result(self, api: str, method: str, answer: NodeAnswer) -> Json:
+        if answer.error:
+            raise self.fault(f"answers {api}.{method} with an error: {answer.error[:SHOWN]}")
+        return answer.value
+
+    def fault(self, what: str) -> NotComparable:
+        return NotComparable(printable(f"{self.url} {what}"))
+
+
+class ComparedNode(AskedNode):
     """A node at an address."""
 
     def __init__(self, url: str, pace: Pace, patience: float = math.inf) -> None:
-        self.url = url
+        super().__init__(url)
         self._pace = pace
         self._patience = patience
         try:
@@ -84,12 +111,10 @@ class ComparedNode:
         except OperatorError as problem:
             raise NotComparable(str(problem)) from None
         self._ids = itertools.count(1)
-        self.requests = 0
         self.is_listening = False
         """Whether somebody has taken the connection for the last request, whatever was answered."""
 
     def ask(self, api: str, method: str, arguments: Sequence[object]) -> NodeAnswer:
-        """The answer to one request. `NotComparable`: there is none, or it is no JSON-RPC."""
         self._pace.wait()
         self.requests += 1
         number = next(self._ids)
@@ -112,17 +137,7 @@ class ComparedNode:
             return NodeAnswer(None, str(failure.get("message", "")).strip() or "an error without a message")
         if not isinstance(envelope, dict) or "result" not in envelope:
             raise self.fault(f"answers {api}.{method} with neither a result nor an error")
-        return NodeAnswer(envelope["result"])
-
-    def value(self, api: str, method: str, *arguments: object) -> Json:
-        """A result, parsed; an error is one of the node."""
-        answer = self.ask(api, method, arguments)
-        if answer.error:
-            raise self.fault(f"answers {api}.{method} with an error: {answer.error[:SHOWN]}")
-        return answer.value
-
-    def fault(self, what: str) -> NotComparable:
-        return NotComparable(printable(f"{self.url} {what}"))
+        return NodeAnswer(envelope["result"], size=len(body))
 
     def _answered(self, body: bytes) -> bytes:
         """The body of the answer; a connection that was closed between two requests is opened again."""

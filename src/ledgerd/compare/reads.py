@@ -23,32 +23,37 @@ UNKNOWN = "nobody-has-this"
 class SeenValues:
     """Names, keys, and the numbers of blocks and transactions."""
 
-    def __init__(self, last_block: int, first_block: int = 1) -> None:
+    def __init__(self, last_block: int, first_block: int = 1, most: int | None = None) -> None:
         self.names: list[str] = []
         self.keys: list[str] = []
         self.transactions: list[str] = []
         self._first = first_block
         self._last = last_block
+        self._most = MOST_SEEN if most is None else most
+
+    def move_to(self, first_block: int, last_block: int) -> None:
+        """Both nodes have these blocks now."""
+        self._first, self._last = first_block, last_block
 
     def add_account(self, account: Json) -> None:
         if not isinstance(account, dict):
             return
-        _add(self.names, account.get("name"))
+        self._add(self.names, account.get("name"))
         for field, value in account.items():
             if field in KEY_FIELDS:
-                _add(self.keys, value)
+                self._add(self.keys, value)
             elif isinstance(value, dict) and isinstance(value.get("key_auths"), list):
                 self._add_weights(value["key_auths"])
 
     def _add_weights(self, weights: Json) -> None:
         for each in weights if isinstance(weights, list) else []:
             if isinstance(each, list) and each:
-                _add(self.keys, each[0])
+                self._add(self.keys, each[0])
 
     def add_transaction(self, operation: Json) -> None:
         name = operation.get("trx_id") if isinstance(operation, dict) else None
         if isinstance(name, str) and name.strip("0"):
-            _add(self.transactions, name)
+            self._add(self.transactions, name)
 
     def name(self, random: Random) -> str:
         return random.choice(self.names) if self.names and random.random() < 0.95 else UNKNOWN
@@ -66,10 +71,9 @@ class SeenValues:
         """An id of an object; small ones are likelier to exist."""
         return random.randint(0, random.choice((3, 30, HIGHEST_ID)))
 
-
-def _add(values: list[str], value: Json) -> None:
-    if isinstance(value, str) and len(value) <= LONGEST_SEEN and len(values) < MOST_SEEN:
-        values.append(value)
+    def _add(self, values: list[str], value: Json) -> None:
+        if isinstance(value, str) and len(value) <= LONGEST_SEEN and len(values) < self._most:
+            values.append(value)
 
 
 NOT_COMPARED = {

@@ -13,6 +13,7 @@ from ledgerd.node.parts.bootstrap import BootstrapPart
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.clients.beside import ExplorerProcessPart, ReplicasPart, WebhooksPart
 from ledgerd.node.parts.clients.plugins import PluginsPart
+from ledgerd.node.parts.clients.shadow import ShadowPart
 from ledgerd.node.parts.clients.webserver import EarlyAnswers, WebserverPart
 from ledgerd.node.parts.peers import PeersPart
 from ledgerd.node.parts.production import ProductionPart
@@ -56,6 +57,8 @@ HOOKED = option("history-webhook", lambda configuration: configuration.webhooks.
 MONITORED = option("validator-monitor", lambda configuration: configuration.validator_monitor.names)
 PLUGGED = Condition("a plugin of others", lambda configuration: configuration.application.installed)
 EXPLORED = option("explorer-endpoint", lambda configuration: configuration.explorer.endpoint)
+
+SHADOWED = option("shadow", lambda configuration: configuration.shadow.url)
 
 
 class PartSpec(NamedTuple):
@@ -126,6 +129,7 @@ PARTS: tuple[PartSpec, ...] = (
     # Who asks is answered when all else runs.
     PartSpec("webserver", WebserverPart, (EarlyAnswers, ChainPart, PeersPart, MetersPart), makes_unready=True),
     PartSpec("explorer", ExplorerProcessPart, (WebserverPart, MetersPart), EXPLORED),
+    PartSpec("shadow", ShadowPart, (ChainPart, WebserverPart, MetersPart), SHADOWED),
     PartSpec("plugins", PluginsPart, (WebserverPart, MetersPart), PLUGGED),
     PartSpec("status", StatusPart, (ChainPart, MetricsPart, PeersPart, MonitorPart, WebserverPart)),
     PartSpec("self_check", SelfCheckPart, (ChainPart, PeersPart, ProductionPart)),

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.packaging.container import PATIENCE
+from tests.patience import PATIENCE
 
 EMULATOR = "qemu-aarch64-static"
 MAGIC = r"\x7fELF\x02\x01\x01\x00" + r"\x00" * 8 + r"\x02\x00\xb7\x00"

@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ledgerd.cli.arguments.directory_arguments import Commands
+from ledgerd.cli.arguments.directory_arguments import Commands, add_data_directory
 
 MAINNET = "mainnet"
 PORTS = 10
 WAIT, APART = 3_600.0, 30.0
 OURS, RATE, READS = "http://127.0.0.1:8090", 100.0, 1_000
 MOST_PRINTED = 20
+SHADOW, SHADOW_RATE, SHADOW_PROCESSOR = "shadow", 10.0, 20.0
 
 
 def add_adopt(commands: Commands) -> None:
@@ -108,6 +109,34 @@ def add_record(commands: Commands) -> None:
     )
 
 
+def add_shadow(commands: Commands) -> None:
+    arguments = commands.add_parser(
+        "shadow",
+        help="compare two nodes for as long as both run, and tell what was found",
+        description="`ledgerd shadow URL` follows two nodes block by block and asks both the same: at each block, "
+        "after each round, and slowly every account and object. What differs is written to a folder and stops nothing. "
+        "`ledgerd shadow report` tells what was compared, `ledgerd shadow report FILE` explains a difference or "
+        "checks a signed record; exit code: 0 equal, 1 a difference, 3 nothing compared yet. `ledgerd shadow override` "
+        "lets a validator with shadow-required sign for some hours whatever was found (docs/shadow.md).",
+    )
+    add = arguments.add_argument
+    add("what", metavar="URL|report|override", help="the other node, a vizd or ours; or what else to do")
+    add("more", metavar="OURS|FILE", nargs="?", help=f"our node (default: {OURS}); with report, a file")
+    add("--data-dir", type=Path, metavar="DIR", help=f"the node whose shadow it is: its folder is DIR/{SHADOW}")
+    add("--folder", type=Path, metavar="DIR", help=f"the folder of record and differences (default: {SHADOW})")
+    add("--rate", type=float, default=SHADOW_RATE, metavar="N", help=f"requests a second to each ({SHADOW_RATE:.0f})")
+    add(
+        "--processor",
+        type=float,
+        default=SHADOW_PROCESSOR,
+        metavar="PERCENT",
+        help=f"of one core, at most (default: {SHADOW_PROCESSOR:.0f})",
+    )
+    add("--json", action="store_true", help="with report: print the records as JSON")
+    add("--sign", type=Path, metavar="KEY_FILE", help="with report: sign the record with the key in this file")
+    add("--hours", type=float, default=1.0, metavar="N", help="with override: for so long; 0 ends it (default: 1)")
+
+
 def add_key(commands: Commands) -> None:
     arguments = commands.add_parser(
         "key",
@@ -178,6 +207,20 @@ def _add_states(commands: Commands) -> None:
     )
 
 
+def _add_difference(tools: Commands) -> None:
+    arguments = tools.add_parser(
+        "difference",
+        help="ask a question on which two nodes differed again, of a state made from the blocks",
+        description="Makes the state at the block at which a shadow has found a difference, by replay from the nearest "
+        "snapshot, and asks the same of it. A node may run on the directory. Exit code: 0 our node has said the same, "
+        "3 the other one has, 4 neither.",
+    )
+    arguments.add_argument("file", type=Path, metavar="FILE", help="a difference of a shadow")
+    add_data_directory(arguments)
+    arguments.add_argument("--snapshot", type=Path, metavar="FILE", help="begin with this snapshot")
+    arguments.add_argument("--work", type=Path, metavar="DIR", help="make the state there (default: temporary files)")
+
+
 def add_debug(commands: Commands) -> None:
     arguments = commands.add_parser(
         "debug",
@@ -185,5 +228,5 @@ def add_debug(commands: Commands) -> None:
         description="Tools for finding faults. None of them changes any data.",
     )
     tools = arguments.add_subparsers(title="tools", metavar="TOOL", required=True, dest="tool")
-    for add_tool in (_add_codec, _add_states, _add_fork):
+    for add_tool in (_add_codec, _add_states, _add_fork, _add_difference):
         add_tool(tools)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 
 from ledgerd.metrics.families import Family
-from ledgerd.metrics.table import chain, peers, plugins, process, requests, storage, validators, webhooks
+from ledgerd.metrics.table import chain, peers, plugins, process, requests, shadow, storage, validators, webhooks
 
 
 def declared_in(topic: ModuleType) -> tuple[Family, ...]:
@@ -19,6 +19,7 @@ TOPICS: dict[str, tuple[Family, ...]] = {
     "JSON-RPC": declared_in(requests),
     "Storage": declared_in(storage),
     "Webhooks": declared_in(webhooks),
+    "Shadow": declared_in(shadow),
     "Plugins": declared_in(plugins),
     "Processes": declared_in(process),
 }

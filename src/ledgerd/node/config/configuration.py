@@ -37,6 +37,7 @@ from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.secrets import PUBLISHED_COMMITTEE_KEY, holds_key, without_keys
 from ledgerd.replica.settings import StreamSettings
 from ledgerd.rpc.settings import WebserverSettings
+from ledgerd.shadow.settings import ShadowSettings
 from ledgerd.snapshot.settings import SnapshotSettings
 
 EXPLORER_NEEDS = ("webserver", "database_api", "validator_api")
@@ -60,6 +61,7 @@ class Configuration(msgspec.Struct, frozen=True):
     history: HistorySettings
     webhooks: WebhookSettings
     explorer: ExplorerOptions
+    shadow: ShadowSettings
     custom_protocol: CustomProtocolOptions
     prediction_market: MarketRecordOptions
     testnet: TestnetOptions
@@ -142,6 +144,11 @@ def _faults_together(records: dict[str, Any]) -> Iterator[str]:
             yield f"explorer-endpoint: its pages need them: add plugin = {' '.join(missing)}"
         if records["webserver"].http_endpoint is None:
             yield "explorer-endpoint: the explorer asks this node: add webserver-http-endpoint"
+    shadow = records["shadow"]
+    if shadow.required and not shadow.url:
+        yield "shadow-required: there is nothing to compare with: add shadow"
+    if shadow.url and (records["webserver"].http_endpoint is None or "database_api" not in plugins):
+        yield "shadow: this node is asked as well: add webserver-http-endpoint and plugin = webserver database_api"
 
 
 def _fill_in_from_others(records: dict[str, Any]) -> None:

@@ -18,6 +18,7 @@ class SigningPermit:
 
     def __init__(self) -> None:
         self._forbidden: dict[str, str] = {}
+        self._checks: tuple[Callable[[], str], ...] = ()
         self.seconds_to_our_slot: Callable[[], int | None] = lambda: None
         """For the thread of the chain; None where this node signs nothing. Set by production."""
 
@@ -27,9 +28,14 @@ class SigningPermit:
     def allow(self, name: str) -> None:
         self._forbidden = {each: reason for each, reason in self._forbidden.items() if each != name}
 
+    def ask(self, check: Callable[[], str]) -> None:
+        """Have a part say before each block, on the thread of the chain, why it may not be signed; empty if it may."""
+        self._checks = (*self._checks, check)
+
     @property
     def refusal(self) -> str:
-        return "; ".join(self._forbidden.values())
+        reasons = (*self._forbidden.values(), *(check() for check in self._checks))
+        return "; ".join(filter(None, reasons))
 
 
 class PartContext(NamedTuple):

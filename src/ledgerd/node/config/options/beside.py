@@ -12,11 +12,13 @@ from ledgerd.node.config.options import declaration
 from ledgerd.node.config.values.endpoints import ENDPOINT, NETWORK
 from ledgerd.node.config.values.json_values import NAME
 from ledgerd.node.config.values.kind import OptionKind, WrongValue, refusing
-from ledgerd.node.config.values.values import uint32
+from ledgerd.node.config.values.values import BOOL, UINT32, uint32
 from ledgerd.producer.signing.signer_place import PlaceFault
+from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.types.endpoint import Endpoint
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.replica.settings import StreamSettings, read_stream_place
+from ledgerd.shadow.settings import DEFAULT_PROCESSOR, DEFAULT_RATE, LEAST_RATE, ShadowSettings
 
 HOOK_EXAMPLE = (
     "https://shop.example/viz secret=/etc/ledgerd/webhook.secret types=transfer accounts=shop direction=incoming"
@@ -131,6 +133,57 @@ EXPLORER = declaration.OptionSection(
         ),
     ),
     prefixes=("explorer-",),
+)
+
+
+def _node_url(text: str) -> str:
+    from ledgerd.client.address import read_address  # noqa: PLC0415 - loaded when there is one to read
+
+    read_address(text)
+    return text
+
+
+NODE_URL = OptionKind("URL", "http(s)://HOST:PORT", "http://127.0.0.1:8100", refusing(OperatorError, _node_url), str)
+
+SHADOW = declaration.OptionSection(
+    "shadow",
+    "Another node, a vizd or ours, that this one is compared with as long as both run; docs/shadow.md.",
+    ShadowSettings,
+    (
+        declaration.our_option(
+            "shadow",
+            NODE_URL,
+            "Ask this node and that one the same, at each block, after each round, and slowly all else. "
+            "What differs is written to the folder shadow of the data directory.",
+            field="url",
+        ),
+        declaration.our_option(
+            "shadow-rate",
+            uint32(raised_to=LEAST_RATE),
+            "Requests a second to each of both.",
+            default=str(DEFAULT_RATE),
+        ),
+        declaration.our_option(
+            "shadow-processor",
+            uint32(raised_to=1),
+            "Percent of one core that the comparison takes at most.",
+            default=str(DEFAULT_PROCESSOR),
+        ),
+        declaration.our_option(
+            "shadow-required",
+            BOOL,
+            "Sign a block only where the other node was found equal at the head: no block without it, and none after a "
+            "difference. `ledgerd shadow override` lifts it for some hours.",
+            default="false",
+        ),
+        declaration.our_option(
+            "shadow-most-behind",
+            UINT32,
+            "Blocks by which the head may be above the last one that was found equal, for a block to be signed.",
+            default="0",
+        ),
+    ),
+    prefixes=("shadow-",),
 )
 
 

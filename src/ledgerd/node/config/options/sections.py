@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ledgerd.node.config.options.application import APPLICATION
-from ledgerd.node.config.options.beside import EXPLORER, METRICS, STATE_STREAM, VALIDATOR_MONITOR, WEBHOOKS
+from ledgerd.node.config.options.beside import EXPLORER, METRICS, SHADOW, STATE_STREAM, VALIDATOR_MONITOR, WEBHOOKS
 from ledgerd.node.config.options.chain import CHAIN, TESTNET_PLUGIN
 from ledgerd.node.config.options.declaration import Option, OptionSection
 from ledgerd.node.config.options.history import CUSTOM_PROTOCOL, HISTORY, PREDICTION_MARKET
@@ -31,6 +31,7 @@ SECTIONS: dict[str, OptionSection[Any]] = {
     "history": HISTORY,
     "webhooks": WEBHOOKS,
     "explorer": EXPLORER,
+    "shadow": SHADOW,
     "custom_protocol": CUSTOM_PROTOCOL,
     "prediction_market": PREDICTION_MARKET,
     "testnet": TESTNET_PLUGIN,

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import socket
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from typing import NoReturn
@@ -49,7 +50,7 @@ MANY_FAILURES = 8
 NOTICE = b"\n"
 
 
-class _ProcessPart(NodePart):
+class ProcessPart(NodePart):
     """A part whose work is done by one process, which is started again when it ends."""
 
     def __init__(self, context: PartContext) -> None:
@@ -68,7 +69,13 @@ class _ProcessPart(NodePart):
             await self._child.stop(STOP_SECONDS)
 
 
-class ExplorerProcessPart(_ProcessPart):
+def own_addresses(speeches: Sequence[Speech], webserver: WebserverPart) -> dict[Speech, Endpoint]:
+    """Where this node answers, for a process beside it."""
+    places = zip(speeches, webserver.addresses, strict=True)
+    return {speech: Endpoint(reached_at(host), port) for speech, (host, port) in places}
+
+
+class ExplorerProcessPart(ProcessPart):
     """The explorer of this node. The node listens for it: so a taken port is an error at once, and visitors wait."""
 
     def __init__(self, context: PartContext, webserver: WebserverPart, meters: MetersPart) -> None:
@@ -104,8 +111,7 @@ class ExplorerProcessPart(_ProcessPart):
         await self._run(child, order, working)
 
     def settings(self, listener: socket.socket) -> ExplorerSettings:
-        places = zip(self._speeches, self._webserver.addresses, strict=True)
-        at = {speech: Endpoint(reached_at(host), port) for speech, (host, port) in places}
+        at = own_addresses(self._speeches, self._webserver)
         http, websocket = (at.get(each, at.get(Speech.BOTH)) for each in (Speech.HTTP, Speech.WEBSOCKET))
         return ExplorerSettings(
             node=f"http://{http}",
@@ -125,7 +131,7 @@ class ExplorerProcessPart(_ProcessPart):
             self._listener.close()
 
 
-class WebhooksPart(_ProcessPart):
+class WebhooksPart(ProcessPart):
     """The webhooks of this node. One that has ended makes `/ready` fail until the operator has seen to it."""
 
     def __init__(self, context: PartContext, meters: MetersPart) -> None:

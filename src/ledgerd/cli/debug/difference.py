@@ -1,0 +1,126 @@
+"""`ledgerd debug difference`: asks again on what two nodes differed, of a state that is made from the blocks."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import tempfile
+from contextlib import closing
+from itertools import islice
+from pathlib import Path
+
+from ledgerd.chain.log.block_log import BlockLogReader
+from ledgerd.chain.log.files import STATE_FOLDER
+from ledgerd.chain.log.rolling import RollingBlockLogReader
+from ledgerd.cli.shared.data_directory import configuration_of
+from ledgerd.cli.shared.terminal import progress, report, require_room
+from ledgerd.client.differing import differences
+from ledgerd.compare.asking import FIELDS_OF_A_NODE
+from ledgerd.compare.node import SHOWN, NodeAnswer
+from ledgerd.node.config.logging.setup import set_up_for_person
+from ledgerd.node.config.network import network_of
+from ledgerd.node.datadir.directory_blocks import directory_blocks
+from ledgerd.node.datadir.past_state import MadeState, PastState
+from ledgerd.projections.reading import ProjectionReader
+from ledgerd.protocol.errors import OperatorError
+from ledgerd.protocol.networks.parameters import ChainParameters
+from ledgerd.rpc.api import APIS
+from ledgerd.rpc.api.database_api.globals import Storage
+from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
+from ledgerd.rpc.call.dispatch import Dispatcher
+from ledgerd.rpc.call.limits import Limits
+from ledgerd.rpc.call.view import Node
+from ledgerd.rpc.link.link import Link
+from ledgerd.shadow.keeping.bundles import Bundle, KeptAnswer, read_bundle
+from ledgerd.snapshot.importing import import_progress
+from ledgerd.state.objects import STORED_TABLES
+from ledgerd.state.views.reader import StateReader
+from ledgerd.supervision.this_process import search_rarely
+
+AS_OURS, AS_THEIRS, AS_NEITHER = 0, 3, 4
+MOST_SHOWN = 20
+
+
+def run(chosen: argparse.Namespace) -> int:
+    bundle = read_bundle(chosen.file)
+    search_rarely()
+    with tempfile.TemporaryDirectory(dir=chosen.work) as folder:
+        target = Path(folder) / "state"
+        made, network = _make(chosen, bundle.block, target)
+        if made.block_id != bundle.block_id:
+            raise OperatorError(
+                f"block {bundle.block} is {made.block_id} here, and the nodes differed at {bundle.block_id}: "
+                "take the data directory of a node that was on that branch"
+            )
+        answer = ask(bundle, network, target, chosen.data_dir / STATE_FOLDER)
+    return _told(bundle, KeptAnswer.of(answer))
+
+
+def _make(chosen: argparse.Namespace, at: int, target: Path) -> tuple[MadeState, ChainParameters]:
+    configuration = configuration_of(chosen)
+    options, network = configuration.chain, network_of(configuration)
+    if not chosen.data_dir.is_dir():
+        raise OperatorError(f"there is no data directory {chosen.data_dir}")
+    with directory_blocks(options.shared_file_dir, chosen.data_dir / STATE_FOLDER, options.block_archive_dir) as blocks:
+        past = PastState(configuration, network, blocks, at, target)
+        require_room(past.needs(), target.parent, "needed")
+        with set_up_for_person(logging.getLogger(import_progress.__name__)):
+            begun = past.begin(chosen.snapshot)
+        with progress("replaying", at, done=begun) as advance:
+            return past.replay(advance), network
+
+
+def ask(bundle: Bundle, network: ChainParameters, folder: Path, logs: Path) -> NodeAnswer:
+    """The answer of this program to the question, over the state in a folder and the blocks of the node."""
+    state, question = folder / STATE_FOLDER, bundle.question
+    request = {"jsonrpc": "2.0", "id": 1, "method": "call"}
+    request["params"] = [question.api, question.method, question.arguments]
+    with (
+        closing(BlockLogReader.open(logs)) as whole,
+        closing(RollingBlockLogReader.open(logs)) as rolling,
+        StateReader.open(state, STORED_TABLES) as reader,
+        ProjectionReader(state) as kept,
+    ):
+        services: dict[type, object] = {KeptBlocks: KeptBlocks(whole, rolling), Storage: Storage(state)}
+        node = Node(network, reader.snapshot, Link(), services, kept.snapshot)
+        raw = Dispatcher(APIS, node, lambda: 0.0, limits=Limits()).answer(json.dumps(request).encode())
+    if not isinstance(raw, bytes):
+        raise OperatorError(f"{question.words} is not answered from a state alone")
+    envelope = json.loads(raw.decode("utf-8", "surrogateescape"))
+    if "result" in envelope:
+        return NodeAnswer(envelope["result"])
+    return NodeAnswer(None, str(envelope["error"]["message"]).strip())
+
+
+def _told(bundle: Bundle, answer: KeptAnswer) -> int:
+    report(f"asked again at block {bundle.block}, of a state made from the blocks: {bundle.question.words}")
+    of_a_node = FIELDS_OF_A_NODE.get(f"{bundle.question.api}.{bundle.question.method}", set())
+    found = [_where(answer, given, of_a_node) for given in bundle.answers]
+    if not any(found):
+        report("both have said this: the difference is gone with this version")
+    for name, lines in zip(bundle.nodes, found, strict=True):
+        report(f"{name} has said something else:" if lines else f"{name} has said the same")
+        for line in lines:
+            report(f"  {line}")
+    if all(found):
+        return AS_NEITHER
+    return AS_THEIRS if found[0] else AS_OURS
+
+
+def _where(answer: KeptAnswer, given: KeptAnswer, of_a_node: set[str]) -> list[str]:
+    """In what an answer differs from this one; nothing where it does not."""
+    if answer.error or given.error:
+        is_same = answer.error.splitlines()[-1:] == given.error.splitlines()[-1:]
+        return [] if is_same else [f"{_said(given)}, not {_said(answer)}"]
+    if answer.checksum == given.checksum:
+        return []
+    if not answer.is_whole or not given.is_whole:
+        return [f"an answer of {given.length:,} characters, not of {answer.length:,}"]
+    every = differences(json.loads(answer.text), json.loads(given.text))
+    found = islice((each for each in every if each.place not in of_a_node), MOST_SHOWN)
+    return [f"{each.place or 'the answer'}: {each.second}, not {each.first}" for each in found]
+
+
+def _said(answer: KeptAnswer) -> str:
+    return f"the error {answer.error[:SHOWN]!r}" if answer.error else "a result"

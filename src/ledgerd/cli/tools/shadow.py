@@ -1,0 +1,124 @@
+"""`ledgerd shadow`: asks two nodes the same questions for as long as both run, and tells what was found."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from ledgerd.cli.shared.terminal import report
+from ledgerd.node.config.logging.setup import set_up_logging
+from ledgerd.producer.signing.key_files import KeyFileFault, read_key_file
+from ledgerd.protocol.crypto.keys import PrivateKey
+from ledgerd.protocol.errors import OperatorError
+from ledgerd.shadow.keeping.bundles import read_bundle
+from ledgerd.shadow.keeping.record import LARGEST_RECORD, OVERRIDE, ShadowRecord, records_in
+from ledgerd.shadow.keeping.telling import SignedRecord, moment, told_bundle, told_record
+from ledgerd.shadow.process import ShadowOrder, run_shadow
+from ledgerd.shadow.settings import FOLDER
+
+EQUAL, DIFFERENT, NOT_COMPARED = 0, 1, 3
+REPORT, OVERRIDES = "report", "override"
+MOST_HOURS = 168
+"""A week: what is switched off for longer is a change of the configuration."""
+
+
+def run(chosen: argparse.Namespace) -> int:
+    if chosen.what == REPORT:
+        return _report_file(Path(chosen.more)) if chosen.more else _report(chosen)
+    if chosen.what == OVERRIDES:
+        return _override(chosen)
+    if chosen.rate <= 0 or not 0 < chosen.processor <= 100:
+        raise OperatorError("--rate has to be above 0, --processor above 0 and at most 100")
+    set_up_logging(None)
+    folder = _folder(chosen)
+    report(f"the shadow of {chosen.what} is written to {folder}; ledgerd shadow report --folder {folder} tells of it")
+    run_shadow(ShadowOrder(chosen.more or chosen.ours, chosen.what, str(folder), chosen.rate, chosen.processor))
+    return EQUAL
+
+
+def _folder(chosen: argparse.Namespace) -> Path:
+    if chosen.folder is not None:
+        return Path(chosen.folder)
+    return Path(FOLDER) if chosen.data_dir is None else Path(chosen.data_dir) / FOLDER
+
+
+def _report(chosen: argparse.Namespace) -> int:
+    records = list(records_in(_folder(chosen)))
+    if not records:
+        raise OperatorError(f"there is no record of a shadow in {_folder(chosen)}: name another --folder or --data-dir")
+    now = int(time.time())
+    if chosen.sign is not None:
+        if len(records) > 1:
+            raise OperatorError(
+                f"{_folder(chosen)} has {len(records)} records: sign one of them from a folder of its own"
+            )
+        signed = SignedRecord.of(records[0], _key(chosen.sign), now)
+        sys.stdout.write(msgspec.json.format(msgspec.json.encode(signed), indent=1).decode() + "\n")
+        return _code(records)
+    if chosen.json:
+        sys.stdout.write(msgspec.json.encode(records).decode() + "\n")
+        return _code(records)
+    for record in records:
+        _print(told_record(record, now))
+    return _code(records)
+
+
+def _code(records: list[ShadowRecord]) -> int:
+    if any(not record.is_equal for record in records):
+        return DIFFERENT
+    return EQUAL if all(record.equal.at for record in records) else NOT_COMPARED
+
+
+def _key(file: Path) -> PrivateKey:
+    try:
+        found = read_key_file(file)
+    except KeyFileFault as fault:
+        raise OperatorError(str(fault)) from None
+    if len(found.keys) != 1:
+        raise OperatorError(f"{file} has {len(found.keys)} keys: name a file with one")
+    return found.keys[0]
+
+
+def _report_file(file: Path) -> int:
+    """Of a difference, or of a record that was signed."""
+    signed = _signed(file)
+    if signed is None:
+        _print(told_bundle(read_bundle(file), str(file)))
+        return DIFFERENT
+    signed.require_valid()
+    report(f"signed {moment(signed.signed_at)} with {signed.key}")
+    _print(told_record(signed.record, signed.signed_at))
+    return _code([signed.record])
+
+
+def _signed(file: Path) -> SignedRecord | None:
+    try:
+        with file.open("rb") as opened:
+            return msgspec.json.decode(opened.read(LARGEST_RECORD), type=SignedRecord)
+    except OSError as problem:
+        raise OperatorError(f"{file} cannot be read: {problem.strerror}") from problem
+    except msgspec.DecodeError:
+        return None
+
+
+def _override(chosen: argparse.Namespace) -> int:
+    """Let a validator sign for some hours whatever its shadow says; its node reads the file."""
+    if not 0 <= chosen.hours <= MOST_HOURS:
+        raise OperatorError(f"--hours is from 0, which ends it, to {MOST_HOURS}")
+    folder = _folder(chosen)
+    if not folder.is_dir():
+        raise OperatorError(f"there is no shadow in {folder}: name the --data-dir of the validator")
+    until = int(time.time() + chosen.hours * 3_600)
+    (folder / OVERRIDE).write_text(f"{until}\n", encoding="ascii")
+    report(f"until {moment(until)} blocks are signed whatever the shadow says")
+    return EQUAL
+
+
+def _print(lines: Iterator[str]) -> None:
+    for line in lines:
+        report(line)

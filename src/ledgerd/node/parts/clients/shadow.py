@@ -1,0 +1,138 @@
+"""The shadow of this node as a part: the process that compares it with another, and what the node makes of its record.
+
+Nothing waits for it but, with `shadow-required`, the signing of blocks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from functools import partial
+from typing import NoReturn
+
+from ledgerd.metrics.cells import Cells
+from ledgerd.metrics.table import shadow as table
+from ledgerd.node.parts.chain import ChainPart
+from ledgerd.node.parts.clients.beside import ProcessPart, own_addresses
+from ledgerd.node.parts.clients.webserver import WebserverPart
+from ledgerd.node.parts.context import PartContext
+from ledgerd.node.parts.watching.meters import MetersPart
+from ledgerd.node.workers.beside.shadow_worker import ShadowArguments
+from ledgerd.protocol.errors import OperatorError
+from ledgerd.rpc.http.connection import Speech
+from ledgerd.rpc.workers import endpoints_of
+from ledgerd.shadow.gate import SigningGate
+from ledgerd.shadow.keeping.record import ShadowRecord, read_override, read_record, record_file
+from ledgerd.shadow.process import ShadowOrder
+from ledgerd.shadow.settings import FOLDER
+from ledgerd.supervision.processes import PIPE, Child, module_command
+from ledgerd.supervision.threads import in_thread
+from ledgerd.supervision.work import Working
+
+SHADOW_WORKER = "ledgerd.node.workers.beside.shadow_worker"
+LOOK_SECONDS = 0.25
+"""Between two looks at the record: a tick of the producer."""
+
+SHOWN_OPTIONS = (
+    *("chain", "plugin", "dlt-block-log-max-blocks", "skip-virtual-ops", "history-count-blocks"),
+    *("history-start-block", "history-whitelist-ops", "history-blacklist-ops", "webserver-thread-pool-size"),
+)
+"""Options that a bundle shows: those that change answers, and no other."""
+
+
+class ShadowPart(ProcessPart):
+    """Compares this node with another."""
+
+    def __init__(self, context: PartContext, chain: ChainPart, webserver: WebserverPart, meters: MetersPart) -> None:
+        super().__init__(context)
+        configuration = context.configuration
+        self._options = configuration.shadow
+        self._url = self._options.url or ""
+        self._chain = chain
+        self._webserver = webserver
+        self._speeches = [each.speech for each in endpoints_of(configuration.webserver)]
+        self._log_format = configuration.application.log_format
+        self._folder = self._data_dir / FOLDER
+        self._record: ShadowRecord | None = None
+        self._began = time.time()
+        self.gate = SigningGate(self._options.most_behind, time.time)
+        if self._url and self._options.required:
+            self._signing.ask(self.refusal)
+        meters.on_main.append(lambda made: partial(self._sample, made.cells))
+
+    async def start(self) -> None:
+        self._began = time.time()
+        await in_thread(partial(self._folder.mkdir, parents=True, exist_ok=True))
+        await self.look()
+        self.work.keep("the process that compares", self._compare)
+        self.work.keep("the look at its record", self._watch)
+
+    def order(self) -> ShadowOrder:
+        at = own_addresses(self._speeches, self._webserver)
+        shown = {
+            each.option.name: " ".join(each.shown)
+            for each in self._configuration.settings
+            if each.option.name in SHOWN_OPTIONS
+        }
+        options = self._options
+        ours = f"http://{at.get(Speech.HTTP) or at[Speech.BOTH]}"
+        return ShadowOrder(ours, self._url, str(self._folder), options.rate, options.processor, shown)
+
+    async def _compare(self, working: Working) -> None:
+        child = Child.start(module_command(SHADOW_WORKER), stdin=PIPE, has_own_session=True)
+        await self._run(child, ShadowArguments(self.order(), os.getpid(), self._log_format), working)
+
+    async def _watch(self, working: Working) -> NoReturn:
+        while True:
+            await self.look()
+            working()
+            await asyncio.sleep(LOOK_SECONDS)
+
+    async def look(self) -> None:
+        """Read what the process has written, and say what the operator has to know."""
+        problem = ""
+        try:
+            self._record = await in_thread(partial(read_record, record_file(self._folder, self._url)))
+        except OperatorError as damaged:
+            self._record, problem = None, str(damaged)
+        self.gate.note(self._record, await in_thread(partial(read_override, self._folder)))
+        self.work.warn("record", problem)
+        self._warn()
+
+    def _warn(self) -> None:
+        record = self._record
+        first = None if record is None else record.first
+        apart = "" if record is None else record.apart
+        kind = "consensus" if first is not None and first.is_of_consensus else "answers"
+        self.work.warn(
+            "difference",
+            "" if first is None else f"a difference of {kind} to {self._url}: ledgerd shadow report {first.file}",
+        )
+        self.work.warn("apart", f"not compared with {self._url}: {apart}" if apart else "")
+        is_overridden = self._options.required and self.gate.is_overridden
+        self.work.warn("override", "blocks are signed whatever the shadow says" if is_overridden else "")
+
+    def refusal(self) -> str:
+        """On the thread of the chain."""
+        chain = self._chain.chain
+
+        def id_at(number: int) -> str:
+            if number == chain.head_number:
+                return chain.head_id.hex()
+            block = chain.block_at(number)
+            return "" if block is None else block.id.hex()
+
+        return self.gate.refusal(chain.head_number, id_at)
+
+    def _sample(self, cells: Cells) -> None:
+        record = self._record or ShadowRecord()
+        age = time.time() - (record.equal.at or self._began) if self._url else 0.0
+        cells.gauge(table.SHADOW_AGE).set(max(0.0, age))
+        cells.gauge(table.SHADOW_DIFFERENCES, "consensus").set(record.of_consensus)
+        cells.gauge(table.SHADOW_DIFFERENCES, "answers").set(record.of_answers)
+        cells.gauge(table.SHADOW_EQUAL_BLOCK).set(record.equal.number)
+        cells.gauge(table.SHADOW_DOUBTFUL).set(record.doubtful)
+        cells.counter(table.SHADOW_QUESTIONS).rise_to(record.questions)
+        cells.counter(table.SHADOW_BLOCKS).rise_to(record.blocks)
+        cells.counter(table.SHADOW_SWEEPS).rise_to(record.sweeps)

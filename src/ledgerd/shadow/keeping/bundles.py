@@ -1,0 +1,156 @@
+"""Bundles: a file for each difference, with all that it takes to look into it, and to ask the question again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from ledgerd.basics.durable import put_in_place
+from ledgerd.basics.printable import printable_lines
+from ledgerd.codec.json.text import Json
+from ledgerd.compare.node import NodeAnswer
+from ledgerd.compare.reads import Read
+from ledgerd.protocol.errors import OperatorError
+from ledgerd.protocol.secrets import without_keys
+
+MOST_BUNDLES = 20
+"""Differences that are written; what is found beyond them is counted."""
+LARGEST_ANSWER = 2 << 20
+"""Characters of an answer that are kept."""
+CHECKSUM_BYTES = 20
+LONGEST_ERROR = 4_096
+LARGEST_BLOCKS = 2 << 20
+"""Characters of all blocks of a bundle."""
+LARGEST_BUNDLE = 16 << 20
+"""Bytes that are read of a file that is said to be a bundle."""
+
+
+class KeptAnswer(msgspec.Struct):
+    """An answer as text, up to its limit, and the checksum of all of it, by BLAKE2b."""
+
+    text: str
+    checksum: str
+    length: int
+    error: str = ""
+
+    @property
+    def is_whole(self) -> bool:
+        return len(self.text) == self.length
+
+    @classmethod
+    def of(cls, answer: NodeAnswer) -> KeptAnswer:
+        text = written(answer.value)
+        whole = hashlib.blake2b(text.encode(), digest_size=CHECKSUM_BYTES).hexdigest()
+        return cls(text[:LARGEST_ANSWER], whole, len(text), printable_lines(answer.error[:LONGEST_ERROR]))
+
+
+class AskedQuestion(msgspec.Struct):
+    """A method and its arguments."""
+
+    api: str
+    method: str
+    arguments: list[object]
+
+    @classmethod
+    def of(cls, read: Read) -> AskedQuestion:
+        return cls(read.api, read.method, [_clean(each) for each in read.arguments])
+
+    @property
+    def words(self) -> str:
+        return f"{self.api}.{self.method}({', '.join(map(repr, self.arguments))})"
+
+
+class Bundle(msgspec.Struct, kw_only=True):
+    """One difference."""
+
+    format: int = 1
+    is_of_consensus: bool
+    question: AskedQuestion
+    place: str
+    first: str
+    second: str
+    nodes: list[str]
+    versions: list[str]
+    program: str
+    found_at: str
+    block: int
+    """The block at which both stood when they were asked last."""
+    block_id: str
+    first_block: int
+    """The block at which the answers differed first."""
+    equal_block: int
+    """The last block at which the same was asked and equal; 0 where it never was."""
+    before: KeptAnswer | None = None
+    """That answer, where it was kept."""
+    answers: list[KeptAnswer]
+    blocks: list[str] = []
+    """As JSON, those from the one that was equal to the one at which they differed, with their transactions."""
+    configuration: dict[str, str] = {}
+
+
+class Bundles:
+    """Writes them into a folder, up to a number."""
+
+    def __init__(self, folder: Path, program: str, configuration: Mapping[str, str]) -> None:
+        self._folder = folder
+        self.program = program
+        self.configuration = dict(configuration)
+
+    def keep(self, bundle: Bundle) -> str:
+        """The file's path; empty where there are as many as may be."""
+        taken = {path.name for path in self._folder.glob("difference-*.json")}
+        if len(taken) >= MOST_BUNDLES:
+            return ""
+        name = f"difference-{bundle.block}-{len(taken) + 1}.json"
+        path = self._folder / name
+        fresh = path.with_suffix(".new")
+        raw = msgspec.json.format(msgspec.json.encode(bundle), indent=1)
+        fresh.write_text(without_keys(raw.decode("utf-8")), encoding="utf-8")
+        put_in_place(fresh, path)
+        return str(path)
+
+
+def read_bundle(path: Path) -> Bundle:
+    """`OperatorError`: it is none."""
+    try:
+        with path.open("rb") as opened:
+            raw = opened.read(LARGEST_BUNDLE + 1)
+    except OSError as problem:
+        raise OperatorError(f"{path} cannot be read: {problem.strerror}") from problem
+    if len(raw) > LARGEST_BUNDLE:
+        raise OperatorError(f"{path} has more than {LARGEST_BUNDLE:,} bytes: it is no difference of a shadow")
+    try:
+        found = msgspec.json.decode(raw, type=Bundle)
+    except (msgspec.DecodeError, RecursionError) as problem:
+        raise OperatorError(f"{path} is no difference of a shadow ({problem})") from problem
+    if len(found.answers) != 2 or len(found.nodes) != 2 or len(found.versions) != 2:
+        raise OperatorError(f"{path} is no difference of a shadow: it has not two answers of two nodes")
+    return found
+
+
+def _clean(value: object) -> object:
+    """What a node named may be no text."""
+    if isinstance(value, list):
+        return [_clean(each) for each in value]
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
+
+
+def written(value: Json) -> str:
+    """An answer as text: the same for the same answer."""
+    return json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+
+
+def bounded(blocks: list[Json]) -> list[str]:
+    """The last blocks, as many as a bundle has room for."""
+    kept: list[str] = []
+    room = LARGEST_BLOCKS
+    for text in map(written, reversed(blocks)):
+        room -= len(text)
+        if room < 0:
+            break
+        kept.append(text)
+    return kept[::-1]

@@ -1,0 +1,85 @@
+"""The process of a shadow: it asks both nodes within its bounds, keeps the record on the disk, and ends at a signal."""
+
+from __future__ import annotations
+
+import logging
+import os
+import secrets
+import signal
+import time
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+
+import msgspec
+
+from ledgerd.compare.asking import Pair
+from ledgerd.compare.node import ComparedNode, Pace
+from ledgerd.rpc.api import APIS
+from ledgerd.rpc.api.history.operation_history import ACCOUNT_HISTORY, OPERATION_HISTORY
+from ledgerd.shadow.finding import Finder
+from ledgerd.shadow.following import Shadow
+from ledgerd.shadow.keeping.bundles import Bundles
+from ledgerd.shadow.keeping.record import ShadowRecord, read_record, record_file, write_record
+
+DURABLE_SECONDS = 60.0
+"""Between two records that outlast a loss of power; a difference is written so at once."""
+SEEDS = 1 << 32
+
+log = logging.getLogger(__name__)
+
+
+class ShadowOrder(msgspec.Struct, frozen=True):
+    """What a shadow is told at its start."""
+
+    ours: str
+    theirs: str
+    folder: str
+    rate: float
+    processor: float
+    """Percent of one core."""
+    configuration: dict[str, str] = {}
+    """Options of our node that a bundle may show."""
+
+
+def run_shadow(order: ShadowOrder, is_over: Callable[[], bool] = lambda: False) -> None:
+    """Run until a signal, or until there is no need any more."""
+    folder = Path(order.folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    file = record_file(folder, order.theirs)
+    record = read_record(file) or ShadowRecord(seed=secrets.randbelow(SEEDS))
+    record.ours.url, record.theirs.url = order.ours, order.theirs
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with (
+        ComparedNode(order.ours, Pace(order.rate)) as ours,
+        ComparedNode(order.theirs, Pace(order.rate)) as theirs,
+    ):
+        pair = Pair(ours, theirs)
+        bundles = Bundles(folder, f"ledgerd {version('ledgerd')}", order.configuration)
+        shadow = Shadow(
+            pair, (*APIS, ACCOUNT_HISTORY, OPERATION_HISTORY), record, Finder(pair, bundles, log.error), time.time
+        )
+        try:
+            _go_on(shadow, record, file, order.processor, is_over)
+        except KeyboardInterrupt:
+            log.info("the shadow stops at block %(block)d", {"block": record.highest})
+        finally:
+            write_record(file, record, durably=True)
+
+
+def _go_on(shadow: Shadow, record: ShadowRecord, file: Path, processor: float, is_over: Callable[[], bool]) -> None:
+    durable_at, told = time.monotonic(), record.differences
+    while not is_over():
+        began, used = time.monotonic(), time.process_time()
+        pause = shadow.step()
+        is_due = began - durable_at >= DURABLE_SECONDS or record.differences != told
+        write_record(file, record, durably=is_due)
+        if is_due:
+            durable_at, told = began, record.differences
+        least = (time.process_time() - used) * 100 / processor - (time.monotonic() - began)
+        time.sleep(max(pause, least, 0.0))
+
+
+def follows_parent(parent: int) -> Callable[[], bool]:
+    """Whether the node that has started this process is gone."""
+    return lambda: os.getppid() != parent

@@ -1,0 +1,162 @@
+"""The record survives restarts, is signed, and is told; files of others are bounded; no key is written."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ledgerd.cli.main import main
+from ledgerd.cli.tools.shadow import DIFFERENT, EQUAL, NOT_COMPARED
+from ledgerd.client.differing import Difference
+from ledgerd.codec.json.text import Json
+from ledgerd.compare.asking import NodeHead
+from ledgerd.compare.node import NodeAnswer
+from ledgerd.compare.reads import Read
+from ledgerd.protocol.crypto.keys import PrivateKey
+from ledgerd.protocol.errors import OperatorError
+from ledgerd.protocol.secrets import HIDDEN
+from ledgerd.shadow.finding import Finder, ShadowFinding
+from ledgerd.shadow.keeping.bundles import LARGEST_ANSWER, MOST_BUNDLES, Bundles, read_bundle
+from ledgerd.shadow.keeping.record import (
+    EqualBlock,
+    ShadowRecord,
+    read_override,
+    read_record,
+    record_file,
+    write_record,
+)
+from ledgerd.shadow.keeping.telling import told_bundle
+from tests.shadow.world import Played
+
+SECRET = PrivateKey(bytes(range(32)))
+
+
+def finding(number: int, ours: Json, theirs: Json) -> ShadowFinding:
+    return ShadowFinding(
+        Read("database_api", "get_block", [number]),
+        is_of_consensus=True,
+        difference=Difference("place", "1", "2"),
+        answers=(NodeAnswer(ours), NodeAnswer(theirs)),
+        head=NodeHead(number, "ab" * 20, number),
+        first_block=number,
+        equal_block=number - 1,
+        blocks=[{"timestamp": "2026-01-01T00:00:00", "transactions": []}],
+    )
+
+
+def finder_in(folder: Path, told: list[str]) -> Finder:
+    return Finder(Played(1, folder).shadow._pair, Bundles(folder, "ledgerd", {"chain": "testnet"}), told.append)  # noqa: SLF001 - any pair
+
+
+def test_a_record_goes_on_where_it_was(tmp_path: Path) -> None:
+    played = Played(1, tmp_path, hours=0)
+    played.run(0.1)
+    file = record_file(tmp_path, "http://theirs")
+    write_record(file, played.record, durably=True)
+    before = read_record(file)
+    assert before is not None
+
+    played.record = before
+    played.start()
+    played.run(0.1)
+
+    assert played.record.questions > 2_000
+    assert played.record.blocks == played.record.highest - played.record.first_block + 1
+    assert played.record.cursor
+
+
+def test_a_damaged_record_is_said(tmp_path: Path) -> None:
+    file = record_file(tmp_path, "url")
+    assert read_record(file) is None
+    file.write_text("{")
+    with pytest.raises(OperatorError, match=r"is no record of a shadow .*: move it away"):
+        read_record(file)
+
+
+def test_no_more_bundles_are_written_than_may_be_and_all_are_counted(tmp_path: Path) -> None:
+    told: list[str] = []
+    finder, record = finder_in(tmp_path, told), ShadowRecord()
+    for number in range(1, MOST_BUNDLES + 6):
+        finder.tell(finding(number, 1, 2), record, 0)
+
+    assert len(list(tmp_path.glob("difference-*"))) == MOST_BUNDLES
+    assert record.of_consensus == len(told) == MOST_BUNDLES + 5
+    assert record.first is not None
+    assert record.first.block == 1
+
+
+def test_a_bundle_has_no_key_no_control_character_and_a_bounded_answer(tmp_path: Path) -> None:
+    finder, record = finder_in(tmp_path, []), ShadowRecord()
+    finder.tell(finding(1, SECRET.wif, "\udc80\x1b[2J" + "x" * LARGEST_ANSWER), record, 0)
+
+    assert record.first is not None
+    text = Path(record.first.file).read_text()
+    assert SECRET.wif not in text
+    assert HIDDEN in text
+    assert len(text) < LARGEST_ANSWER + 10_000
+    bundle = read_bundle(Path(record.first.file))
+    lines = list(told_bundle(bundle, "FILE"))
+    assert "\x1b" not in "".join(lines)
+    assert "  ledgerd state --at 1 --data-dir DIR --to state-1" in lines
+    assert "  ledgerd debug difference FILE --data-dir DIR" in lines
+    assert "  chain = testnet" in lines
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"format":1}', "[" * 10_000, "\x00"])
+def test_what_is_no_bundle_is_refused(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "file"
+    file.write_text(text)
+    with pytest.raises(OperatorError, match="is no difference of a shadow"):
+        read_bundle(file)
+
+
+def test_the_report_says_what_was_compared_and_is_signed_on_wish(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    played = Played(1, tmp_path, hours=0)
+    played.run(0.1)
+    folder, key = tmp_path / "shadow", tmp_path / "key"
+    folder.mkdir()
+    assert main(["shadow", "report", "--folder", str(folder)]) == 1
+    write_record(record_file(folder, "http://theirs"), played.record, durably=False)
+    capsys.readouterr()
+
+    assert main(["shadow", "report", "--folder", str(folder)]) == EQUAL
+    out = capsys.readouterr().out
+    assert "\nequal\n" in out
+    assert "121 blocks, " in out
+    assert "last equal at block " in out
+
+    key.write_text(f"{SECRET.wif}\n")
+    key.chmod(0o600)
+    assert main(["shadow", "report", "--folder", str(folder), "--sign", str(key)]) == EQUAL
+    signed = tmp_path / "signed.json"
+    signed.write_text(capsys.readouterr().out)
+    assert SECRET.wif not in signed.read_text()
+    assert main(["shadow", "report", str(signed)]) == EQUAL
+    assert "signed " in capsys.readouterr().out
+
+    changed = json.loads(signed.read_text())
+    changed["record"]["blocks"] += 1
+    signed.write_text(json.dumps(changed))
+    assert main(["shadow", "report", str(signed)]) == 1
+    assert "this record is not what VIZ" in capsys.readouterr().err
+
+
+def test_the_exit_code_says_whether_all_is_equal(tmp_path: Path) -> None:
+    file = record_file(tmp_path, "url")
+    write_record(file, ShadowRecord(), durably=False)
+    assert main(["shadow", "report", "--json", "--folder", str(tmp_path)]) == NOT_COMPARED
+    write_record(file, ShadowRecord(equal=EqualBlock(7, "", 1), of_answers=1), durably=False)
+    assert main(["shadow", "report", "--json", "--folder", str(tmp_path)]) == DIFFERENT
+
+
+def test_an_override_is_for_some_hours(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "shadow").mkdir()
+    assert read_override(tmp_path / "shadow") == 0
+    assert main(["shadow", "override", "--data-dir", str(tmp_path), "--hours", "2"]) == EQUAL
+    assert read_override(tmp_path / "shadow") > 1_700_000_000
+    assert main(["shadow", "override", "--data-dir", str(tmp_path), "--hours", "200"]) == 1
+    assert "--hours is from 0" in capsys.readouterr().err
