@@ -13,7 +13,7 @@ from ledgerd.chain.chain import Chain
 from ledgerd.chain.ledger.block_context import Step
 from ledgerd.chain.steps import applying
 from ledgerd.compare.asking import Pair
-from ledgerd.compare.node import AskedNode, NodeAnswer
+from ledgerd.compare.node import AnsweringNode, NodeAnswer
 from ledgerd.rpc.api import APIS
 from ledgerd.rpc.call.dispatch import Dispatcher
 from ledgerd.shadow.finding import Finder
@@ -41,7 +41,7 @@ class Time:
         return self.now
 
 
-class RealNode(AskedNode):
+class RealNode(AnsweringNode):
     """A chain and what answers from it."""
 
     def __init__(self, name: str, chain: Chain, dispatcher: Dispatcher, time: Time) -> None:

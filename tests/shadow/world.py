@@ -16,7 +16,7 @@ from random import Random
 from typing import Any, NamedTuple
 
 from ledgerd.compare.asking import Pair
-from ledgerd.compare.node import AskedNode, NodeAnswer, NotComparable
+from ledgerd.compare.node import AnsweringNode, NodeAnswer, NotComparable
 from ledgerd.rpc.api import APIS
 from ledgerd.rpc.api.history.operation_history import ACCOUNT_HISTORY, OPERATION_HISTORY
 from ledgerd.shadow.finding import Finder
@@ -67,7 +67,7 @@ class World:
         return 0.05 + zlib.crc32(b"%d %s %d" % (self.seed, node.encode(), number)) % 1_150 / 1_000
 
 
-class ModelNode(AskedNode):
+class ModelNode(AnsweringNode):
     """One of both."""
 
     def __init__(self, world: World, name: str, rate: float, hours: float) -> None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ledgerd.client.differing import ABSENT, Difference, differences
 from ledgerd.codec.json.text import Json
-from ledgerd.compare.node import SHOWN, AskedNode, NodeAnswer, NotComparable
+from ledgerd.compare.node import SHOWN, AnsweringNode, NodeAnswer, NotComparable
 from ledgerd.compare.reads import Read
 
 ATTEMPTS = 8
@@ -52,8 +52,8 @@ class Pair:
 
     def __init__(
         self,
-        first: AskedNode,
-        second: AskedNode,
+        first: AnsweringNode,
+        second: AnsweringNode,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
@@ -141,11 +141,11 @@ class NodeHead(NamedTuple):
     irreversible: int
 
 
-def head_of(node: AskedNode) -> NodeHead:
+def head_of(node: AnsweringNode) -> NodeHead:
     return head_in(node, node.value("database_api", "get_dynamic_global_properties"))
 
 
-def head_in(node: AskedNode, properties: Json) -> NodeHead:
+def head_in(node: AnsweringNode, properties: Json) -> NodeHead:
     """The head in an answer of that node."""
     number = _number(node, properties, "head_block_number")
     irreversible = _number(node, properties, "last_irreversible_block_num")
@@ -159,12 +159,12 @@ def head_in(node: AskedNode, properties: Json) -> NodeHead:
     return NodeHead(number, name, irreversible)
 
 
-def require_block(node: AskedNode, head: NodeHead) -> None:
+def require_block(node: AnsweringNode, head: NodeHead) -> None:
     if head.number and not node.value("database_api", "get_block_header", head.number):
         raise node.fault(f"says that its head is block {head.number}, and has no such block")
 
 
-def _number(node: AskedNode, properties: Json, name: str) -> int:
+def _number(node: AnsweringNode, properties: Json, name: str) -> int:
     value = properties.get(name) if isinstance(properties, dict) else None
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise node.fault(f"gives {str(value)[:SHOWN]!r} as {name}")

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ledgerd.client.differing import Difference, shown
 from ledgerd.codec.json.text import Json
 from ledgerd.compare.asking import BLOCK_ID, FoundDifference, NodeHead, Pair, head_of
-from ledgerd.compare.node import AskedNode
+from ledgerd.compare.node import AnsweringNode
 
 IDS = 1_000
 
@@ -33,7 +33,7 @@ def compare_blocks(pair: Pair, last: int) -> ComparedBlocks:
     return ComparedBlocks(first, name)
 
 
-def id_of(node: AskedNode, number: int, head: NodeHead) -> str:
+def id_of(node: AnsweringNode, number: int, head: NodeHead) -> str:
     header = _header(node, number + 1) if head.number > number else None
     name: Json = header.get("previous") if isinstance(header, dict) else None
     if head.number == number:
@@ -43,15 +43,15 @@ def id_of(node: AskedNode, number: int, head: NodeHead) -> str:
     return name
 
 
-def keeps_all(node: AskedNode) -> bool:
+def keeps_all(node: AnsweringNode) -> bool:
     return _header(node, 1) is not None
 
 
-def _header(node: AskedNode, number: int) -> Json:
+def _header(node: AnsweringNode, number: int) -> Json:
     return node.value("database_api", "get_block_header", number)
 
 
-def first_kept(node: AskedNode, last: int) -> int:
+def first_kept(node: AnsweringNode, last: int) -> int:
     """The first of the latest thousand blocks that a node has; found by halving, as it keeps all from some one on."""
     low, high = max(1, last - IDS + 1), last
     if _header(node, high) is None and high:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from ledgerd.codec.json.text import Json
 from ledgerd.compare.asking import FoundDifference, Pair, head_of, require_block
 from ledgerd.compare.blocks import compare_blocks, keeps_all
-from ledgerd.compare.node import AskedNode, NotComparable
+from ledgerd.compare.node import AnsweringNode, NotComparable
 from ledgerd.compare.reads import Read, SeenValues, comparable, random_read
 from ledgerd.rpc.call.declarations import Api, Method
 
@@ -73,7 +73,7 @@ class Comparison:
         return next((found for stage in stages if (found := stage()) is not None), None)
 
     @property
-    def _nodes(self) -> tuple[AskedNode, AskedNode]:
+    def _nodes(self) -> tuple[AnsweringNode, AnsweringNode]:
         return self._pair.first, self._pair.second
 
     def _compare_versions(self) -> None:

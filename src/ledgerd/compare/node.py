@@ -75,7 +75,7 @@ class NodeAnswer(NamedTuple):
         return MISSING in self.error
 
 
-class AskedNode(ABC):
+class AnsweringNode(ABC):
     """A node, however it is asked."""
 
     def __init__(self, url: str) -> None:
@@ -99,7 +99,7 @@ class AskedNode(ABC):
         return NotComparable(printable(f"{self.url} {what}"))
 
 
-class ComparedNode(AskedNode):
+class ComparedNode(AnsweringNode):
     """A node at an address."""
 
     def __init__(self, url: str, pace: Pace, patience: float = math.inf) -> None:

@@ -18,7 +18,7 @@ from ledgerd.codec.json.text import Json
 from ledgerd.compare.asking import NodeHead, Pair, head_in
 from ledgerd.compare.blocks import IDS, first_kept
 from ledgerd.compare.comparison import HISTORIES
-from ledgerd.compare.node import AskedNode, NotComparable
+from ledgerd.compare.node import AnsweringNode, NotComparable
 from ledgerd.compare.reads import Read, SeenValues, comparable, random_read
 from ledgerd.rpc.call.declarations import Api, Method
 from ledgerd.shadow.asking.questions import HEAD, ROUND, TouchedObjects, block_reads, round_reads
@@ -147,14 +147,14 @@ class Shadow:
         self._has_begun = True
 
     @property
-    def _sides(self) -> tuple[tuple[NodeStanding, AskedNode], tuple[NodeStanding, AskedNode]]:
+    def _sides(self) -> tuple[tuple[NodeStanding, AnsweringNode], tuple[NodeStanding, AnsweringNode]]:
         return (self.record.ours, self._pair.first), (self.record.theirs, self._pair.second)
 
     @property
     def _second(self) -> int:
         return int(self._clock())
 
-    def _ask_one(self, side: NodeStanding, node: AskedNode, method: str) -> Json:
+    def _ask_one(self, side: NodeStanding, node: AnsweringNode, method: str) -> Json:
         try:
             return node.value("database_api", method)
         except NotComparable as problem:

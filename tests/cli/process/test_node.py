@@ -40,7 +40,7 @@ def test_help_fits_on_a_terminal_and_names_the_commands(capsys: pytest.CaptureFi
 
     help_text = capsys.readouterr().out
     assert max(map(len, help_text.splitlines())) <= 100
-    assert "Commands: doctor, adopt, compare" in help_text
+    assert "Commands: init, doctor, adopt, compare" in help_text
 
 
 def test_the_announced_version_is_that_of_the_networks() -> None:
