@@ -28,7 +28,7 @@ ACCOUNTS = int(os.environ.get("ACCOUNTS", "20000"))
 BLOCK_TIME = float(os.environ.get("BLOCK_TIME", "0.25"))
 BEHIND = 250
 """Blocks that a newcomer has to fetch, at least."""
-SHAPE = Shape(nodes=4, validators=2, block_time=BLOCK_TIME, kept=2_000, every=100)
+SHAPE = Shape(nodes=4, block_time=BLOCK_TIME, kept=2_000, every=100)
 STEPS = {
     "start": "no state yet: asking ",
     "find a snapshot": "downloading the snapshot of block ",
