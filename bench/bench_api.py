@@ -1,5 +1,6 @@
 """Processor time of API methods over a recorded chain: through the dispatcher, without the network and the cache of
-answers. `first` means that no row of the answer was printed before, `again` that its rows have not changed since.
+answers. `first` means that no row of the answer was printed before, `again` that its rows have not changed since. That
+of no accounts is what a request costs whatever it asks for.
 
 A recovery of a signature is the yardstick, so that a busy machine does not matter; on the design machine it takes 52
 microseconds.
@@ -66,6 +67,7 @@ def main() -> None:
                     GLOBALS_SECONDS,
                     request("database_api", "get_dynamic_global_properties"),
                 ),
+                ("get_accounts of none", None, request("database_api", "get_accounts", [])),
                 ("get_block", None, request("database_api", "get_block", HEIGHT - 1)),
                 ("get_validators_by_vote of 100", None, request("validator_api", "get_validators_by_vote", "", 100)),
                 ("get_proposed_transactions", None, request("database_api", "get_proposed_transactions", "viz", 0, 10)),

@@ -51,6 +51,13 @@ NOT_NEEDED: dict[str, list[str]] = {
         "lmdb",
         "ssl",
     ],
+    # the doctor reads a state, and applies nothing to it
+    "import ledgerd.cli.directory.doctor": [
+        *RULES,
+        "ledgerd.history.embedded",
+        "ledgerd.rpc.api",
+        "ledgerd.snapshot.importing",
+    ],
     HELP.format(words=["--version"]): ["asyncio", "ledgerd.node.config", "ssl"],
     HELP.format(words=["--help"]): ["asyncio", "coincurve", "importlib.metadata", "lmdb", "ssl"],
     HELP.format(words=["wallet", "--help"]): ["asyncio", "cryptography", "ledgerd.chain", "lmdb", "websockets"],

@@ -14,8 +14,8 @@ import msgspec
 import pytest
 
 from ledgerd.basics.frames import read_frame
-from ledgerd.chain.chain import CHAIN_ID
 from ledgerd.chain.log.files import STATE_FOLDER
+from ledgerd.chain.log.state_blocks import CHAIN_ID
 from ledgerd.replica.copies.following import FollowStatus, Replica
 from ledgerd.replica.copies.state_copy import POSITION_KEY
 from ledgerd.replica.messages import (

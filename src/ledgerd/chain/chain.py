@@ -35,7 +35,7 @@ from ledgerd.chain.log.block_log import BlockLog
 from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.chain.log.opening import kind_of, open_log
 from ledgerd.chain.log.rolling import ROLLING_BLOCKS, RollingBlockLog, append_irreversible, trim
-from ledgerd.chain.log.state_blocks import LOG_KIND, StateBlocks
+from ledgerd.chain.log.state_blocks import CHAIN_ID, LOG_KIND, StateBlocks
 from ledgerd.chain.migrations.genesis import create_genesis
 from ledgerd.chain.migrations.hardforks import apply_next_hardfork
 from ledgerd.chain.pending.generation import BlockDraft, draft_block, generate_block
@@ -56,8 +56,6 @@ from ledgerd.state.tables.tables import Table
 from ledgerd.state.views.view import View
 
 log = logging.getLogger(__name__)
-
-CHAIN_ID = "chain id"
 
 
 class Chain(ChainView, Closing):

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ledgerd.basics.durations import DAY
-from ledgerd.chain.chain import CHAIN_ID
 from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.chain.log.files import LogDamaged
 from ledgerd.chain.log.rolling import RollingBlockLogReader
-from ledgerd.chain.log.state_blocks import IMPORTED, LATEST, LOG_KIND
+from ledgerd.chain.log.state_blocks import CHAIN_ID, IMPORTED, LATEST, LOG_KIND
 from ledgerd.chain.rules.validators.unknown_hardforks import unknown_hardfork_votes
 from ledgerd.codec import codec_of
 from ledgerd.codec.errors import CodecError

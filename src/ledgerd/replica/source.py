@@ -8,9 +8,9 @@ from pathlib import Path
 
 from ledgerd.archive.sealed import ArchivedBlocks
 from ledgerd.basics.closing import Closing
-from ledgerd.chain.chain import CHAIN_ID
 from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.chain.log.rolling import RollingBlockLogReader
+from ledgerd.chain.log.state_blocks import CHAIN_ID
 from ledgerd.projections.kept import FOLDER
 from ledgerd.projections.reading import NotOfOneCommit, ProjectionReader, both_of_one_commit
 from ledgerd.projections.tables import PROJECTED_TABLES

@@ -10,6 +10,9 @@ from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES, DynamicGlob
 from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, BLOCK_SUMMARY_COUNT, REVERSIBLE_BY_NUMBER
 from ledgerd.state.views.view import View
 
+CHAIN_ID = "chain id"
+"""The named value of a state that tells which chain it is of."""
+
 LOG_KIND = "block log"
 """The named value of a state that tells which log belongs to it."""
 

@@ -13,7 +13,7 @@ from ledgerd.archive.proof import check_archive
 from ledgerd.archive.sealed import merged, sealed_files
 from ledgerd.archive.web import WebArchive
 from ledgerd.chain.log.files import STATE_FOLDER
-from ledgerd.cli.shared.data_directory import configuration_of
+from ledgerd.cli.shared.configured import configuration_of
 from ledgerd.cli.shared.terminal import progress
 from ledgerd.node.config.options.application import BLOCK_ARCHIVE
 from ledgerd.node.config.values.endpoints import read_peer

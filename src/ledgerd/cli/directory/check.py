@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.offline.invariants import LOG_CHECKS, STATE_CHECKS, check
-from ledgerd.cli.shared.data_directory import configuration_of, opened_chain, opened_history
+from ledgerd.cli.shared.configured import configuration_of
+from ledgerd.cli.shared.data_directory import opened_chain, opened_history
 from ledgerd.cli.shared.terminal import progress
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.protocol.errors import OperatorError

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from ledgerd.cli.shared.data_directory import configuration_of
+from ledgerd.cli.shared.configured import configuration_of
 from ledgerd.cli.shared.started import Start, given_to_node, start_of
 from ledgerd.doctor.examination import doubtful, examine, wrong
 from ledgerd.doctor.examined_node import ExaminedPlugin

@@ -12,7 +12,8 @@ from ledgerd.archive.sealed import ArchivedBlocks
 from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.chain.log.rolling import RollingBlockLogReader
-from ledgerd.cli.shared.data_directory import configuration_of, rebuild_with_progress
+from ledgerd.cli.shared.configured import configuration_of
+from ledgerd.cli.shared.data_directory import rebuild_with_progress
 from ledgerd.cli.shared.terminal import LOWEST_PRIORITY, progress, require_room, until_asked_to_stop
 from ledgerd.history.columns.source import HistorySource
 from ledgerd.history.embedded.rebuild import rebuild

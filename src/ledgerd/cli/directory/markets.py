@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 
-from ledgerd.cli.shared.data_directory import configuration_of, rebuild_with_progress
+from ledgerd.cli.shared.configured import configuration_of
+from ledgerd.cli.shared.data_directory import rebuild_with_progress
 from ledgerd.node.config.options.application import PREDICTION_MARKET_API
 from ledgerd.node.datadir.market_rebuild import put_in_place, replay_beside
 from ledgerd.node.datadir.opening import files_of

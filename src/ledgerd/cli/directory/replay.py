@@ -11,7 +11,8 @@ from ledgerd.chain.chain import Chain
 from ledgerd.chain.ledger.skip import VERIFIED_BEFORE, Skip
 from ledgerd.chain.log.source import LogSource
 from ledgerd.chain.offline.replay import replay
-from ledgerd.cli.shared.data_directory import configuration_of, opened_chain
+from ledgerd.cli.shared.configured import configuration_of
+from ledgerd.cli.shared.data_directory import opened_chain
 from ledgerd.cli.shared.terminal import progress
 from ledgerd.history.embedded.following import open_history
 from ledgerd.history.settings import HISTORY_FOLDER

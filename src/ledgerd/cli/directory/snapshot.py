@@ -7,7 +7,8 @@ import logging
 import sys
 import time
 
-from ledgerd.cli.shared.data_directory import configuration_of, opened_chain
+from ledgerd.cli.shared.configured import configuration_of
+from ledgerd.cli.shared.data_directory import opened_chain
 from ledgerd.node.config.logging.setup import set_up_for_person
 from ledgerd.node.config.network import network_of
 from ledgerd.node.datadir.opening import files_of

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ledgerd.chain.log.files import STATE_FOLDER
-from ledgerd.cli.shared.data_directory import configuration_of
+from ledgerd.cli.shared.configured import configuration_of
 from ledgerd.cli.shared.terminal import LOWEST_PRIORITY, progress, report, require_room
 from ledgerd.codec import codec_of
 from ledgerd.node.config.logging.setup import set_up_for_person

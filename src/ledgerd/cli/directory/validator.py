@@ -13,7 +13,8 @@ from ledgerd.basics.durations import DAY
 from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.chain.log.rolling import RollingBlockLogReader
-from ledgerd.cli.shared.data_directory import configuration_of, opened_history
+from ledgerd.cli.shared.configured import configuration_of
+from ledgerd.cli.shared.data_directory import opened_history
 from ledgerd.history.validator_report import ValidatorDay, ValidatorReport, first_block_since
 from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.config.network import network_of

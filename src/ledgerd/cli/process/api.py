@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.cli.arguments.process_arguments import FOLLOWED_FILES, HTTP, METRICS, WS
-from ledgerd.cli.shared.data_directory import given_in
+from ledgerd.cli.shared.configured import given_in
 from ledgerd.client.address import read_address
 from ledgerd.node.config.configuration import Configuration, read_configuration
 from ledgerd.node.config.logging.setup import set_up_logging

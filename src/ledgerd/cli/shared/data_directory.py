@@ -1,4 +1,4 @@
-"""The data directory of a command: its configuration, and its chain, opened as the node does."""
+"""The data directory of a command: its chain, opened as the node does, and its history."""
 
 from __future__ import annotations
 
@@ -12,34 +12,16 @@ from pathlib import Path
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.chain.log.opening import LogUnfit
-from ledgerd.cli.shared.started import Start
+from ledgerd.cli.shared.configured import configuration_of
 from ledgerd.cli.shared.terminal import progress
 from ledgerd.history.embedded.reader import EmbeddedHistory
 from ledgerd.history.settings import HISTORY_FOLDER, HistorySettings
-from ledgerd.node.config.configuration import Configuration, read_configuration
 from ledgerd.node.config.network import network_of
 from ledgerd.node.datadir.opening import space_of
 from ledgerd.node.datadir.projections import project_for_plugins
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.state.files.disk import DATA_FILE
 from ledgerd.supervision.this_process import search_rarely
-
-
-def configuration_of(chosen: argparse.Namespace, start: Start | None = None) -> Configuration:
-    """The configuration that the node would have; what was chosen here counts before how it was started."""
-    given = (start.options if start else {}) | given_in(chosen)
-    folder, environment = (start.folder, start.environment) if start else (Path.cwd(), {})
-    return read_configuration(given, folder, environment)
-
-
-def given_in(chosen: argparse.Namespace) -> dict[str, list[str]]:
-    given = {"data-dir": [str(chosen.data_dir.absolute())]}
-    if chosen.config_file is not None:
-        given["config-file"] = [str(chosen.config_file.absolute())]
-    if chosen.chain is not None:
-        file = Path(chosen.chain)
-        given["chain"] = [str(file.absolute()) if file.is_file() else chosen.chain]
-    return given
 
 
 @contextmanager

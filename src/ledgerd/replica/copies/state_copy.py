@@ -11,7 +11,7 @@ import lmdb
 import msgspec
 
 from ledgerd.basics.closing import on_error
-from ledgerd.chain.chain import CHAIN_ID
+from ledgerd.chain.log.state_blocks import CHAIN_ID
 from ledgerd.projections.kept import FOLDER
 from ledgerd.replica.copies.copied_file import CopiedFile
 from ledgerd.replica.copies.ownership import MARK, refuse_state_of_node

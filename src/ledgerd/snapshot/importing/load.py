@@ -7,10 +7,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from ledgerd.chain.chain import CHAIN_ID
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.provenance import Provenance, note_provenance
-from ledgerd.chain.log.state_blocks import IMPORTED, LOG_KIND
+from ledgerd.chain.log.state_blocks import CHAIN_ID, IMPORTED, LOG_KIND
 from ledgerd.chain.offline.audit import accept_discrepancies
 from ledgerd.chain.rules.markets.seeds import FrozenTally, record_leverage_ends, recount_accounts, recount_oracles
 from ledgerd.projections.kept import PROJECTIONS, Beginning, KeptProjections
