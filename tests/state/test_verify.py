@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.state import Store
+from ledgerd.state import StateReader, Store
 from ledgerd.state.tables.keys import INT64
-from ledgerd.state.verify import verify
-from tests.state.items import ITEM_BY_TIME, ITEMS, TABLES, Item
+from ledgerd.state.verify import is_sound, verify
+from tests.state.items import COUNTERS, ITEM_BY_TIME, ITEMS, TABLES, Item
 
 
 @pytest.fixture
@@ -56,3 +56,37 @@ def test_counters_that_are_too_low_are_found(folder: Path) -> None:
             "Item 299: the next id is 299",
             "Item 299: its rank 299 has not been given yet",
         ]
+
+
+def is_sound_for_others(folder: Path) -> bool:
+    with StateReader.open(folder, TABLES) as reader, reader.snapshot() as view:
+        return is_sound(view, ITEMS) and is_sound(view, COUNTERS)
+
+
+def test_other_processes_see_that_a_commit_is_sound(folder: Path) -> None:
+    assert is_sound_for_others(folder)
+
+
+@pytest.mark.parametrize("kind", ["missing", "wrong", "one more"])
+def test_other_processes_see_that_entries_of_a_commit_are_not(folder: Path, kind: str) -> None:
+    with Store.open(folder, TABLES) as store:
+        index, database = store._indexes[ITEM_BY_TIME], store._databases[ITEM_BY_TIME.title]  # noqa: SLF001
+        entry, _ = next(index.entries())
+        transaction = store._disk.transaction  # noqa: SLF001
+        if kind == "missing":
+            transaction.delete(entry, db=database)
+        else:
+            transaction.put(entry if kind == "wrong" else b"\0\0\0\7", INT64.encode(1), db=database)
+        store.set_revision(1)
+        store.commit()
+    assert not is_sound_for_others(folder)
+
+
+@pytest.mark.parametrize("counters", [(299, (300, 300)), (300, (300, 299))])
+def test_other_processes_see_that_counters_of_a_commit_are_too_low(
+    folder: Path, counters: tuple[int, tuple[int, int]]
+) -> None:
+    with Store.open(folder, TABLES) as store:
+        store._tables[ITEMS].set_counters(*counters)  # noqa: SLF001 - what no caller can do
+        store.commit()
+    assert not is_sound_for_others(folder)

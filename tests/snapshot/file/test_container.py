@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import io
 import zlib
@@ -22,11 +23,11 @@ def unpacked(file: bytes) -> bytes:
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=200)
 
 
-def file_of(pieces: list[str], header: str = "{}") -> bytes:
-    writer = StateWriter()
-    for piece in pieces:
-        writer.add(piece)
-    return b"".join(writer.finish(header))
+def file_of(pieces: list[str], header: str = "{}", *, beside: bool = False) -> bytes:
+    with StateWriter(beside=beside) as writer:
+        for piece in pieces:
+            writer.add(piece)
+        return b"".join(writer.finish(header))
 
 
 @given(pieces=st.lists(TEXTS, max_size=8), header=TEXTS)
@@ -34,6 +35,7 @@ def test_zlib_reads_what_was_put_in(pieces: list[str], header: str) -> None:
     wanted = ('{"header":' + header + ',"state":' + "".join(pieces) + "}").encode()
 
     file = file_of(pieces, header)
+    assert file_of(pieces, header, beside=True) == file
 
     assert zlib.decompress(file) == wanted
     assert unpacked(file) == wanted
@@ -63,3 +65,13 @@ def test_a_file_that_unpacks_to_too_much_is_refused(monkeypatch: pytest.MonkeyPa
 
     with pytest.raises(SnapshotError, match="more than 1000 bytes"):
         unpacked(zlib.compress(bytes(2_000)))
+
+
+@pytest.mark.parametrize("pieces", [1, 5])
+def test_a_full_disk_is_told_by_a_thread_beside_too(monkeypatch: pytest.MonkeyPatch, pieces: int) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(StateWriter, "_pack", fail)
+    with pytest.raises(OSError, match="No space left"):
+        file_of(["x"] * pieces, beside=True)

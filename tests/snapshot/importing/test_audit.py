@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,8 @@ from ledgerd.protocol.networks.parameters import TESTNET
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.file.read import Snapshot
 from ledgerd.snapshot.importing import audit
-from ledgerd.snapshot.importing.audit import audit_copy
+from ledgerd.snapshot.importing.audit import audit_copy, require_sound
+from ledgerd.snapshot.importing.beside import processes_beside
 from ledgerd.snapshot.importing.build import build_state
 from ledgerd.snapshot.settings import Terms
 from ledgerd.state import Store
@@ -118,3 +121,21 @@ def test_a_state_that_was_checked_says_so(tmp_path: Path) -> None:
     assert provenance.is_audited
     assert provenance.validators == 1
     assert provenance.votes != 0
+
+
+def test_another_process_that_looks_at_a_table_changes_no_finding(tmp_path: Path) -> None:
+    state = built(tmp_path, packed(small_state()))
+    with Store.open(state, STORED_TABLES) as store, processes_beside(TESTNET, 1) as beside:
+        require_sound(store, TESTNET, beside=beside)
+        index, database = store._indexes[ACCOUNT_BY_NAME], store._databases[ACCOUNT_BY_NAME.title]  # noqa: SLF001
+        entry, _ = next(index.entries())
+        store._disk.transaction.delete(entry, db=database)  # noqa: SLF001 - what no caller can do
+        store.commit()
+        for each in (None, beside):
+            with pytest.raises(SnapshotError, match=r"with 2 problems: Account.by_name: the entry of . is missing"):
+                require_sound(store, TESTNET, beside=each)
+        (pid,) = beside.pids
+        os.kill(pid, signal.SIGKILL)
+        with pytest.raises(SnapshotError, match="with 2 problems"):
+            require_sound(store, TESTNET, beside=beside)
+        assert beside.pids == []

@@ -5,7 +5,7 @@ copy.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 
@@ -18,6 +18,8 @@ from ledgerd.chain.offline.invariants import faults_of_state
 from ledgerd.protocol.networks.parameters import ChainParameters
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.file.read import Snapshot
+from ledgerd.snapshot.importing.asking import AskedProcesses
+from ledgerd.snapshot.importing.beside import SOUND, checking_request
 from ledgerd.state import Store
 from ledgerd.state.files.copying import copy_commit
 from ledgerd.state.files.disk import Space
@@ -28,6 +30,9 @@ RECORDS_AT_ONCE = 1_000_000
 
 MOST_NAMED = 3
 
+SECONDS_OF_A_CHECK = 600.0
+"""Another process that takes longer for a table, beyond the time of all else, hangs."""
+
 ChecksMade = Callable[[int, int], None]
 """Called with how many checks of all of them are made."""
 
@@ -36,8 +41,26 @@ def is_long(snapshot: Snapshot) -> bool:
     return sum(count or 0 for count in snapshot.sections.values()) > RECORDS_AT_ONCE
 
 
-def require_sound(store: Store, network: ChainParameters, progress: ChecksMade = lambda *_: None) -> None:
-    found = faults_of_state(Ledger(store, network), progress)
+def require_sound(
+    store: Store,
+    network: ChainParameters,
+    progress: ChecksMade = lambda *_: None,
+    beside: AskedProcesses | None = None,
+) -> None:
+    """Check a state, all of which is committed. Another process looks at its largest table, if there is one."""
+    largest = max(STORED_TABLES, key=lambda table: store.next_id(table) * (1 + len(table.indexes)))
+    awaited = None if beside is None else beside.ask(checking_request(store.folder, largest), 1)
+
+    def indexes_agree(ledger: Ledger) -> Iterator[str]:
+        if beside is not None and awaited is not None:
+            found = ledger.store.verify(besides=largest)
+            beside.wait_for(awaited, SECONDS_OF_A_CHECK)
+            if awaited.answer == SOUND:
+                yield from found
+                return
+        yield from ledger.store.verify()
+
+    found = faults_of_state(Ledger(store, network), progress, indexes_agree)
     named = list(islice(found, MOST_NAMED))
     if named:
         count = len(named) + sum(1 for _ in found)

@@ -1,5 +1,6 @@
-"""Processes beside the import of a snapshot: one makes rows of records while another reads on. It is asked on its
-standard input, and ends where that does, so also when the import is killed.
+"""Processes beside the import of a snapshot: one makes rows of records while another reads on, and checks a table
+while another checks the sums. It is asked on its standard input, and ends where that does, so also when the import is
+killed.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ import socket
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -19,6 +22,10 @@ from ledgerd.protocol.properties import json_defaults_of
 from ledgerd.snapshot.file.sections import BY_NAME
 from ledgerd.snapshot.importing.asking import AskedProcesses
 from ledgerd.snapshot.importing.packing import packed_batch
+from ledgerd.state import StateReader
+from ledgerd.state.objects import STORED_TABLES
+from ledgerd.state.tables.tables import Table
+from ledgerd.state.verify import is_sound
 from ledgerd.supervision.processes import module_command
 from ledgerd.supervision.this_process import search_rarely
 
@@ -39,6 +46,16 @@ class PackRecords(msgspec.Struct, frozen=True, array_like=True, tag=True):
     """A JSON array of them, as the file has them."""
 
 
+class CheckTable(msgspec.Struct, frozen=True, array_like=True, tag=True):
+    """Say whether the rows and indexes of a table agree in the last commit of a state."""
+
+    folder: str
+    table: str
+
+
+SOUND, NOT_SOUND = b"\1", b"\0"
+
+
 def processes_beside(network: ChainParameters, count: int) -> AskedProcesses:
     return AskedProcesses("the import", COMMAND, msgspec.msgpack.encode(network), count=count, most=MOST_ANSWERED)
 
@@ -48,8 +65,22 @@ def packing_request(section: str, count: int, texts: Sequence[str]) -> bytes:
     return msgspec.msgpack.encode(PackRecords(section, count, text))
 
 
+def checking_request(folder: Path, table: Table[Any]) -> bytes:
+    return msgspec.msgpack.encode(CheckTable(str(folder), table.title))
+
+
 def answer(request: bytes) -> bytes:
-    asked = msgspec.msgpack.decode(request, type=PackRecords)
+    asked: PackRecords | CheckTable = msgspec.msgpack.decode(request, type=PackRecords | CheckTable)
+    return _checked(asked) if isinstance(asked, CheckTable) else _packed(asked)
+
+
+def _checked(asked: CheckTable) -> bytes:
+    table = next(each for each in STORED_TABLES if each.title == asked.table)
+    with StateReader.open(asked.folder, STORED_TABLES) as reader, reader.snapshot() as view:
+        return SOUND if is_sound(view, table) else NOT_SOUND
+
+
+def _packed(asked: PackRecords) -> bytes:
     try:
         records = _decode(asked.text.decode("utf-8", "surrogateescape"))
     except RecursionError:

@@ -66,7 +66,7 @@ def build_state(
         note_provenance(store, replace(provenance, sources=terms.sources, checksum=terms.checksum))
         store.commit()
         if not (terms.audits_later and is_long(snapshot)):
-            require_sound(store, network, checked)
+            require_sound(store, network, checked, beside)
             store.commit()
         return provenance_of(store) or provenance
 

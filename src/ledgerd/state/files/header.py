@@ -141,5 +141,10 @@ def read_next_id(transaction: LmdbTransaction, database: Database, table: Table[
     return 0 if raw is None else _decode_counters(raw)[0]
 
 
+def read_counters(transaction: LmdbTransaction, database: Database, table: Table[Any]) -> Counters | None:
+    raw = transaction.get(COUNTERS + table.title.encode(), db=database)
+    return None if raw is None else _decode_counters(raw)
+
+
 def read_value(transaction: LmdbTransaction, database: Database, name: str) -> bytes | None:
     return transaction.get(VALUE + name.encode(), db=database)
