@@ -23,7 +23,7 @@ THREATS = ROOT / "docs" / "threats.md"
 
 ROOMS = (
     *("p2p", "rpc", "explorer", "client", "node", "chain", "state", "snapshot", "history", "replica", "plugins"),
-    *("producer", "signer", "metrics", "supervision", "basics"),
+    *("shadow", "producer", "signer", "metrics", "supervision", "basics"),
 )
 """The rooms whose code runs in or beside a node, what strangers reach first; of others, what `threats.md` names."""
 

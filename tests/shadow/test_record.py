@@ -28,6 +28,8 @@ from ledgerd.shadow.keeping.record import (
     write_record,
 )
 from ledgerd.shadow.keeping.telling import told_bundle
+from ledgerd.shadow.process import ShadowOrder, keep_running, run_shadow
+from tests.compare.doubles import HEIGHT, recorded_node
 from tests.shadow.world import Played
 
 SECRET = PrivateKey(bytes(range(32)))
@@ -160,3 +162,53 @@ def test_an_override_is_for_some_hours(tmp_path: Path, capsys: pytest.CaptureFix
     assert read_override(tmp_path / "shadow") > 1_700_000_000
     assert main(["shadow", "override", "--data-dir", str(tmp_path), "--hours", "200"]) == 1
     assert "--hours is from 0" in capsys.readouterr().err
+
+
+def test_the_command_compares_with_the_node_of_this_machine_unless_told_otherwise(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    orders: list[ShadowOrder] = []
+    monkeypatch.setattr("ledgerd.cli.tools.shadow.run_shadow", orders.append)
+    assert main(["shadow", "http://vizd:8090", "--data-dir", str(tmp_path)]) == EQUAL
+    assert (
+        main(["shadow", "http://vizd:8090", "http://ours", "--folder", "f", "--rate", "7", "--processor", "3"]) == EQUAL
+    )
+    assert main(["shadow", "http://vizd:8090", "--rate", "0"]) == 1
+
+    assert orders == [
+        ShadowOrder("http://127.0.0.1:8090", "http://vizd:8090", str(tmp_path / "shadow"), 10.0, 20.0),
+        ShadowOrder("http://ours", "http://vizd:8090", "f", 7.0, 3.0),
+    ]
+    assert "--rate has to be above 0" in capsys.readouterr().err
+
+
+def test_the_process_asks_within_its_share_of_a_core_and_leaves_a_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slept: list[float] = []
+    monkeypatch.setattr("ledgerd.shadow.process.signal.signal", lambda *_: None)
+    monkeypatch.setattr("ledgerd.shadow.process.time.sleep", slept.append)
+    with recorded_node(tmp_path / "node") as url:
+        run_shadow(ShadowOrder(url, url, str(tmp_path), 1e6, 1.0), lambda: len(slept) >= 20)
+
+    record = read_record(record_file(tmp_path, url))
+    assert record is not None
+    assert record.is_equal
+    assert record.equal.number == HEIGHT
+    assert record.questions > 50
+    assert sum(slept) > 0
+
+
+def test_a_damaged_record_does_not_end_the_process_and_is_left_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    slept: list[float] = []
+    monkeypatch.setattr("ledgerd.shadow.process.time.sleep", slept.append)
+    file = record_file(tmp_path, "http://127.0.0.1:9")
+    file.write_text("{")
+    keep_running(
+        ShadowOrder("http://127.0.0.1:9", "http://127.0.0.1:9", str(tmp_path), 1e6, 1.0), lambda: len(slept) > 60
+    )
+
+    assert file.read_text() == "{"
+    assert caplog.text.count("nothing is compared: ") == 3

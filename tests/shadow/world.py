@@ -76,6 +76,8 @@ class ModelNode(AnsweringNode):
         self.name = name
         self.rate = rate
         self.plant: Plant = lambda _head, _method, _arguments, answer: answer
+        self.parts_at = 1 << 31
+        """The block from which on this node has a chain of its own."""
         self.troubles = list(self._made_troubles(Random(f"{world.seed} {name}"), hours * 3_600))  # noqa: S311 - a seed
         self._begins = [each.begins for each in self.troubles]
         self.answered = 0
@@ -98,6 +100,8 @@ class ModelNode(AnsweringNode):
 
     def branch(self, number: int) -> str:
         """The branch that a block is of at this node now: a fork is one of the blocks since it began."""
+        if number >= self.parts_at:
+            return f"{self.name} apart"
         place = bisect_right(self._begins, self.world.now) - 1
         if self.trouble() != "fork" or number * BLOCK_SECONDS < self.troubles[place].begins:
             return ""

@@ -149,10 +149,9 @@ class Finder:
     def tell(self, found: ShadowFinding, record: ShadowRecord, now: int) -> None:
         """Count a difference once, write its bundle, and say it."""
         question = printable(found.read.words[:SHOWN])
-        if question in record.told:
+        if question in record.told or len(record.told) >= MOST_TOLD:
             return
-        if len(record.told) < MOST_TOLD:
-            record.told = [*record.told, question]
+        record.told = [*record.told, question]
         if found.is_of_consensus:
             record.of_consensus += 1
         else:

@@ -88,6 +88,10 @@ class Shadow:
         """What was asked since both heads were looked at."""
         self._failed = ""
         """The question that was not answered last."""
+        self._given_up: set[str] = set()
+        """Questions that one of both does not answer."""
+        self._blind_until = -1
+        """A block up to which a question that it asks for was given up: it counts as equal no more."""
         self._urgent: deque[Read] = deque(maxlen=MOST_WAITING)
         self._waiting: OrderedDict[str, Read] = OrderedDict()
         self._again: deque[Read] = deque()
@@ -222,7 +226,8 @@ class Shadow:
         self._conclude(AskedRead(HEAD, heads.answers), head)
         for each in asked:
             self._conclude(each, head)
-        if not self._urgent and not self._again and not self._suspects.differing_at(head):
+        is_known = not self._urgent and not self._again and head.number > self._blind_until
+        if is_known and not self._suspects.differing_at(head):
             self.record.equal = EqualBlock(head.number, head.id, self._second)
         return 0.0
 
@@ -283,15 +288,21 @@ class Shadow:
                 found.append(node.ask(read.api, read.method, read.arguments))
             except NotComparable as problem:
                 side.problem = printable(str(problem))[:LONGEST_WORDS]
-                if self._failed != read.words:
-                    self._failed = read.words
-                    self._again.append(read)
-                else:
-                    self.record.unanswered += 1
+                self._put_off(read)
                 if read is self._swept:
                     self._swept = self._walk.send(None)
                 raise
         return found[0], found[1]
+
+    def _put_off(self, read: Read) -> None:
+        if self._failed != read.words:
+            self._failed = read.words
+            self._again.append(read)
+            return
+        self.record.unanswered += 1
+        self._blind_until = self.record.highest
+        if len(self._given_up) < MOST_WAITING:
+            self._given_up.add(read.words)
 
     def _note_block(self, read: Read, value: Json) -> None:
         number = read.arguments[0]
@@ -323,7 +334,7 @@ class Shadow:
         return self._random() if self._is_random_next else self._of_sweep()
 
     def _is_asked(self, read: Read) -> bool:
-        if (read.api, read.method) in self._missing:
+        if (read.api, read.method) in self._missing or (self._given_up and read.words in self._given_up):
             return False
         if read.api not in self._left_out:
             return True
@@ -359,17 +370,28 @@ class Shadow:
         asked, self._asked = self._asked, []
         self._size = max(1, self._size // 2)
         for read, answers in asked:
-            if read.method in BLOCK_METHODS and self._pair.difference(read, *answers) is None:
+            if read.method in BLOCK_METHODS and self._is_same(read, answers):
                 self._count_equal(read, answers)
             else:
                 self.record.dropped += 1
                 self._again.append(read)
 
+    def _is_same(self, read: Read, answers: Answers) -> bool:
+        try:
+            return self._pair.difference(read, *answers) is None
+        except NotComparable:
+            return False
+
     # -- what came of a question
 
     def _conclude(self, asked: AskedRead, head: NodeHead) -> None:
         read, answers = asked
-        difference = self._pair.difference(read, *answers)
+        try:
+            difference = self._pair.difference(read, *answers)
+        except NotComparable:  # nested too deeply: as if it were not answered
+            self._failed = read.words
+            self._put_off(read)
+            return
         if difference is None:
             self._count_equal(read, answers)
             self._finder.note_equal(read, answers[0], head)

@@ -15,6 +15,7 @@ import msgspec
 
 from ledgerd.compare.asking import Pair
 from ledgerd.compare.node import ComparedNode, Pace
+from ledgerd.protocol.errors import OperatorError
 from ledgerd.rpc.api import APIS
 from ledgerd.rpc.api.history.operation_history import ACCOUNT_HISTORY, OPERATION_HISTORY
 from ledgerd.shadow.finding import Finder
@@ -24,6 +25,7 @@ from ledgerd.shadow.keeping.record import ShadowRecord, read_record, record_file
 
 DURABLE_SECONDS = 60.0
 """Between two records that outlast a loss of power; a difference is written so at once."""
+RETRY_SECONDS = 30
 SEEDS = 1 << 32
 
 log = logging.getLogger(__name__)
@@ -78,6 +80,21 @@ def _go_on(shadow: Shadow, record: ShadowRecord, file: Path, processor: float, i
             durable_at, told = began, record.differences
         least = (time.process_time() - used) * 100 / processor - (time.monotonic() - began)
         time.sleep(max(pause, least, 0.0))
+
+
+def keep_running(order: ShadowOrder, is_over: Callable[[], bool]) -> None:
+    """Run beside a node, which a full disk or a damaged record must not end: it is said, and tried again."""
+    while not is_over():
+        try:
+            run_shadow(order, is_over)
+        except (OperatorError, OSError) as problem:
+            log.error("nothing is compared: %(reason)s", {"reason": problem})  # noqa: TRY400 - it is no bug
+            left = RETRY_SECONDS
+            while left > 0 and not is_over():
+                time.sleep(1.0)
+                left -= 1
+        else:
+            return
 
 
 def follows_parent(parent: int) -> Callable[[], bool]:

@@ -59,6 +59,17 @@ def test_a_state_equals_what_the_reference_wrote_of_it(tmp_path: Path, capsys: p
     main(["debug", "states", data, str(recorded), "--most", "1000"])
     *differences, _ = capsys.readouterr().out.splitlines()
     assert [line for line in differences if not line.startswith("transaction ")] == []
+    assert differences
+    assert main(["debug", "states", data, str(recorded), "--without-marks"]) == 0
+
+    state = recorded_state("open-2", 120)
+    state["dynamic_global_property"][0]["last_irreversible_block_num"] = 1
+    state["account"][0]["balance"] = "1.234 VIZ"
+    recorded.write_bytes(packed(state))
+    capsys.readouterr()
+    assert main(["debug", "states", data, str(recorded), "--without-marks"]) == 1
+    (line, _) = capsys.readouterr().out.splitlines()
+    assert ".balance: " in line
 
 
 def test_the_field_that_differs_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -205,6 +205,12 @@ def _add_states(commands: Commands) -> None:
         metavar="N",
         help=f"the most differences to print for a table (default: {MOST_PRINTED})",
     )
+    arguments.add_argument(
+        "--without-marks",
+        action="store_true",
+        help="of snapshots, leave out what two sound programs write differently: marks of an import, counts that it "
+        "makes again, metadata of markets, recent transactions",
+    )
 
 
 def _add_difference(tools: Commands) -> None:

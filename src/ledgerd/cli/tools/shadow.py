@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from ledgerd.cli.arguments.tool_arguments import OURS
 from ledgerd.cli.shared.terminal import report
 from ledgerd.node.config.logging.setup import set_up_logging
 from ledgerd.producer.signing.key_files import KeyFileFault, read_key_file
@@ -37,7 +38,7 @@ def run(chosen: argparse.Namespace) -> int:
     set_up_logging(None)
     folder = _folder(chosen)
     report(f"the shadow of {chosen.what} is written to {folder}; ledgerd shadow report --folder {folder} tells of it")
-    run_shadow(ShadowOrder(chosen.more or chosen.ours, chosen.what, str(folder), chosen.rate, chosen.processor))
+    run_shadow(ShadowOrder(chosen.more or OURS, chosen.what, str(folder), chosen.rate, chosen.processor))
     return EQUAL
 
 

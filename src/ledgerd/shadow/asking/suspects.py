@@ -55,6 +55,8 @@ class Suspects:
 
     def __init__(self) -> None:
         self._by_question: dict[str, Suspect] = {}
+        self._others_at = ""
+        """The head at which another answer differed last for which there was no room."""
 
     def __len__(self) -> int:
         return len(self._by_question)
@@ -70,7 +72,7 @@ class Suspects:
         return [each.read for each in self._by_question.values() if each.due <= now]
 
     def differing_at(self, head: NodeHead) -> bool:
-        return any(each.last.id == head.id for each in self._by_question.values())
+        return self._others_at == head.id or any(each.last.id == head.id for each in self._by_question.values())
 
     def add(
         self, read: Read, difference: Difference, answers: Answers, head: NodeHead, equal_at: int, now: float
@@ -81,6 +83,7 @@ class Suspects:
         found = self._by_question.get(read.words)
         if found is None:
             if len(self._by_question) >= MOST_SUSPECTS:
+                self._others_at = head.id
                 return None
             found = Suspect(read, difference, answers, head, head, equal_at, now)
             self._by_question[read.words] = found

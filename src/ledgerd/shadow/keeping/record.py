@@ -13,7 +13,7 @@ from ledgerd.protocol.errors import OperatorError
 
 LARGEST_RECORD = 1 << 20
 MOST_TOLD = 1_000
-"""Questions whose difference is remembered, so that each is told once."""
+"""Questions whose difference is remembered, so that each is told once; more are not counted."""
 
 LONGEST_OVERRIDE = 20
 OVERRIDE = "override"

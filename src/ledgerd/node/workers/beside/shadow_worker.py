@@ -9,7 +9,7 @@ import msgspec
 
 from ledgerd.node.config.logging.setup import set_up_child_logging
 from ledgerd.node.config.options.application import LogFormat
-from ledgerd.shadow.process import ShadowOrder, follows_parent, run_shadow
+from ledgerd.shadow.process import ShadowOrder, follows_parent, keep_running
 from ledgerd.supervision.this_process import give_way, read_arguments
 
 NICENESS = 10
@@ -29,7 +29,7 @@ def main() -> None:
     order = read_arguments(sys.stdin.buffer.read(), ShadowArguments)
     set_up_child_logging(order.log_format)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    run_shadow(order.shadow, follows_parent(order.node))
+    keep_running(order.shadow, follows_parent(order.node))
 
 
 if __name__ == "__main__":
