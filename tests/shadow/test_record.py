@@ -28,7 +28,8 @@ from ledgerd.shadow.keeping.record import (
     write_record,
 )
 from ledgerd.shadow.keeping.telling import told_bundle
-from ledgerd.shadow.process import ShadowOrder, keep_running, run_shadow
+from ledgerd.shadow.process import keep_running, run_shadow
+from ledgerd.shadow.settings import ShadowOrder
 from tests.compare.doubles import HEIGHT, recorded_node
 from tests.shadow.world import Played
 

@@ -11,8 +11,6 @@ from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 
-import msgspec
-
 from ledgerd.compare.asking import Pair
 from ledgerd.compare.node import ComparedNode, Pace
 from ledgerd.protocol.errors import OperatorError
@@ -22,6 +20,7 @@ from ledgerd.shadow.finding import Finder
 from ledgerd.shadow.following import Shadow
 from ledgerd.shadow.keeping.bundles import Bundles
 from ledgerd.shadow.keeping.record import ShadowRecord, read_record, record_file, write_record
+from ledgerd.shadow.settings import ShadowOrder
 
 DURABLE_SECONDS = 60.0
 """Between two records that outlast a loss of power; a difference is written so at once."""
@@ -29,19 +28,6 @@ RETRY_SECONDS = 30
 SEEDS = 1 << 32
 
 log = logging.getLogger(__name__)
-
-
-class ShadowOrder(msgspec.Struct, frozen=True):
-    """What a shadow is told at its start."""
-
-    ours: str
-    theirs: str
-    folder: str
-    rate: float
-    processor: float
-    """Percent of one core."""
-    configuration: dict[str, str] = {}
-    """Options of our node that a bundle may show."""
 
 
 def run_shadow(order: ShadowOrder, is_over: Callable[[], bool] = lambda: False) -> None:

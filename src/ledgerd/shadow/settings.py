@@ -1,4 +1,6 @@
-"""The options of a shadow. Loaded with every configuration, they know nothing of what is compared."""
+"""The options of a shadow, and what its process is told. Loaded with every configuration, they know nothing of what is
+compared.
+"""
 
 from __future__ import annotations
 
@@ -23,3 +25,16 @@ class ShadowSettings(msgspec.Struct, frozen=True):
     required: bool = False
     most_behind: int = 0
     """Blocks by which our head may be above the block at which both were last found equal, for a block to be signed."""
+
+
+class ShadowOrder(msgspec.Struct, frozen=True):
+    """What a shadow is told at its start."""
+
+    ours: str
+    theirs: str
+    folder: str
+    rate: float
+    processor: float
+    """Percent of one core."""
+    configuration: dict[str, str] = {}
+    """Options of our node that a bundle may show."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.chain.log.rolling import RollingBlockLogReader
-from ledgerd.cli.shared.data_directory import configuration_of
+from ledgerd.cli.shared.configured import configuration_of
 from ledgerd.cli.shared.terminal import progress, report, require_room
 from ledgerd.client.differing import differences
 from ledgerd.compare.asking import FIELDS_OF_A_NODE

@@ -19,8 +19,8 @@ from ledgerd.protocol.errors import OperatorError
 from ledgerd.shadow.keeping.bundles import read_bundle
 from ledgerd.shadow.keeping.record import LARGEST_RECORD, OVERRIDE, ShadowRecord, records_in
 from ledgerd.shadow.keeping.telling import SignedRecord, moment, told_bundle, told_record
-from ledgerd.shadow.process import ShadowOrder, run_shadow
-from ledgerd.shadow.settings import FOLDER
+from ledgerd.shadow.process import run_shadow
+from ledgerd.shadow.settings import FOLDER, ShadowOrder
 
 EQUAL, DIFFERENT, NOT_COMPARED = 0, 1, 3
 REPORT, OVERRIDES = "report", "override"

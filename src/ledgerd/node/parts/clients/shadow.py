@@ -24,8 +24,7 @@ from ledgerd.rpc.http.connection import Speech
 from ledgerd.rpc.workers import endpoints_of
 from ledgerd.shadow.gate import SigningGate
 from ledgerd.shadow.keeping.record import ShadowRecord, read_override, read_record, record_file
-from ledgerd.shadow.process import ShadowOrder
-from ledgerd.shadow.settings import FOLDER
+from ledgerd.shadow.settings import FOLDER, ShadowOrder
 from ledgerd.supervision.processes import PIPE, Child, module_command
 from ledgerd.supervision.threads import in_thread
 from ledgerd.supervision.work import Working

@@ -9,7 +9,7 @@ import msgspec
 
 from ledgerd.node.config.logging.setup import set_up_child_logging
 from ledgerd.node.config.options.application import LogFormat
-from ledgerd.shadow.process import ShadowOrder, follows_parent, keep_running
+from ledgerd.shadow.settings import ShadowOrder
 from ledgerd.supervision.this_process import give_way, read_arguments
 
 NICENESS = 10
@@ -25,6 +25,9 @@ class ShadowArguments(msgspec.Struct, frozen=True):
 
 
 def main() -> None:
+    # Here, since the node, which imports the arguments, compares nothing itself.
+    from ledgerd.shadow.process import follows_parent, keep_running  # noqa: PLC0415
+
     give_way(NICENESS)
     order = read_arguments(sys.stdin.buffer.read(), ShadowArguments)
     set_up_child_logging(order.log_format)
