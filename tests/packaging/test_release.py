@@ -91,6 +91,7 @@ def test_the_program_of_an_archive_runs_and_knows_its_commit(released: Released,
 
 INSTALLATION = """
 set -eu
+rm -rf /var/lib/ledgerd /var/lib/ledgerd-signer # of the machine that is below the container, for which they stay
 folder=$LEDGERD_PYTHON # let the user of the node come to it, wherever it is
 while [ "$folder" != / ]; do folder=$(dirname "$folder"); chmod a+x "$folder"; done
 dpkg=$(command -v dpkg)
@@ -180,6 +181,7 @@ def test_an_image_is_sound_and_a_container_of_it_makes_blocks(released: Released
         },
         volumes=dict.fromkeys(settings["Volumes"], volume),
     ) as node:
+        node.wait_for("start listening for ws requests")
         node.wait_for("Validated block #2 ")
         node.run(*settings["Healthcheck"]["Test"][1:])
         assert f"git_revision:       {released.commit}\n" in node.run("ledgerd", "--version").stdout
