@@ -67,7 +67,8 @@ class Release:
         os.environ["LEDGERD_REVISION"] = self.revision
         build_distributions.main(self.folder)
         specification = self.folder / f"viz-ledger-specification-{self.version}.html"
-        generate_specification.main([str(specification)])
+        if generate_specification.main([str(specification)]):
+            raise BuildError("the specification has references that lead nowhere")
         print(specification)
         for each in architectures:
             self.add_program(each, workshop / each.debian)

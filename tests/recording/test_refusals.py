@@ -179,3 +179,22 @@ def test_an_unknown_scenario_and_a_file_without_a_key_are_told(
     assert "has no private key in WIF" in told
     assert "cannot be read" in told
     assert secret not in told
+
+
+def test_a_chain_whose_clock_can_be_moved_is_moved_on_while_a_block_is_waited_for(tmp_path: Path) -> None:
+    class Development(Double):
+        def head(self) -> Any:
+            return {}
+
+        def move_time(self, seconds: int) -> Any:
+            self.seconds += seconds
+            self.taken |= {
+                json.loads(line)["sent"][0] for line in (tmp_path / "journal.jsonl").read_text().splitlines()
+            }
+            return {}
+
+    with network_of(Development()) as network:
+        playing = Playing(ONE, CAST, network, RecordingJournal(tmp_path))
+        play([playing], network, lambda _seconds: pytest.fail("nothing is waited for"), lambda _line: None)
+
+    assert playing.is_done

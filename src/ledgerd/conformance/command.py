@@ -91,10 +91,10 @@ def _library(chosen: argparse.Namespace, vectors: Vectors) -> ConformanceReport:
 def _state(file: Path, vectors: Vectors) -> ConformanceReport:
     """Compare with the recorded state of the same block, whichever chain it is of."""
     report, here = ConformanceReport(str(file)), read_state_file(file)
-    name = _block_of(here)
+    number, name = _block_of(here)
     for chain in vectors.chains([]):
         for height in chain.heights("state"):
-            if _block_of(chain.state(height)) == name:
+            if height == number and _block_of(chain.state(height)) == (number, name):
                 for section, difference in state_differences(chain, height, here):
                     check = report.check(f"{chain.name} at {height}", section)
                     if difference:
@@ -104,9 +104,11 @@ def _state(file: Path, vectors: Vectors) -> ConformanceReport:
     return report
 
 
-def _block_of(state: Mapping[str, Json]) -> Json:
+def _block_of(state: Mapping[str, Json]) -> tuple[Json, Json]:
+    """The number and the id of the head block of a state."""
     header = state["header"]
-    return header.get("snapshot_block_id") if isinstance(header, dict) else None
+    fields = header if isinstance(header, dict) else {}
+    return fields.get("snapshot_block_num"), fields.get("snapshot_block_id")
 
 
 def _about(chain: RecordedChain) -> str:

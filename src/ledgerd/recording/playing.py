@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ledgerd.codec.json.text import Json
+from ledgerd.protocol.constants import BLOCK_INTERVAL
 from ledgerd.recording.journal import RecordingJournal
 from ledgerd.recording.network import HeadMoment, RecordedNetwork, RecordingRefused, Sent
 from ledgerd.recording.steps import AskFact, Cast, LookUp, Scenario, ScenarioStep, SendOperations, WaitUntil
@@ -124,11 +125,12 @@ def play(
 
 
 def _let_pass(left: list[Playing], network: RecordedNetwork, wait: Callable[[float], None]) -> None:
-    """Move the clock to what the first of them waits for, where it can be moved; or wait for a block."""
+    """Where the clock can be moved, move it to what the first of them waits for, or by a block; else wait for one."""
     times = [each.waits_for for each in left]
     awaited = [time for time in times if time is not None]
     head: HeadMoment = network.head
-    if network.can_travel and len(awaited) == len(left):
-        network.travel(max(1, min(awaited) - head.time))
+    if network.can_travel:
+        is_waiting = len(awaited) == len(left)
+        network.travel(max(1, min(awaited) - head.time) if is_waiting else BLOCK_INTERVAL)
     else:
         wait(PAUSE)

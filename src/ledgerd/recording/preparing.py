@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from ledgerd.codec.json.text import Json
+from ledgerd.protocol.constants import BLOCK_INTERVAL
 from ledgerd.protocol.crypto.keys import PrivateKey, public_key_text
 from ledgerd.recording.markets import API, DATABASE, now
 from ledgerd.recording.network import RecordingRefused
-from ledgerd.recording.scenarios import BLOCK, ORACLES, PLAYERS
+from ledgerd.recording.scenarios import ORACLES, PLAYERS
 from ledgerd.recording.steps import Cast, LookUp, OperationText, Play, Scenario, SendOperations, WaitUntil
 
 FUNDS, SHARES = "20000.000 VIZ", "2000.000 VIZ"
@@ -64,16 +65,16 @@ def properties_of(act: str, wanted: Mapping[str, Json]) -> Scenario:
             if _has(of_markets, wanted):
                 return
             time = yield from now()
-            yield WaitUntil(time + BLOCK)
+            yield WaitUntil(time + BLOCK_INTERVAL)
         raise RecordingRefused(
             f"{cast.initiator} votes for short times, and they do not come into force: other validators do not"
         )
 
-    return Scenario(f"properties of {act}", "", 2 * BLOCK * ROUNDS, play)
+    return Scenario(f"properties of {act}", "", 2 * BLOCK_INTERVAL * ROUNDS, play)
 
 
 def _has(properties: Mapping[str, Json], wanted: Mapping[str, Json]) -> bool:
     return all(properties.get(name) == value for name, value in wanted.items())
 
 
-ACCOUNTS = Scenario("accounts", "", len(PLAYERS) * BLOCK + len(ORACLES) * BLOCK, accounts)
+ACCOUNTS = Scenario("accounts", "", len(PLAYERS) * BLOCK_INTERVAL + len(ORACLES) * BLOCK_INTERVAL, accounts)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from ledgerd.protocol.constants import BLOCK_INTERVAL
 from ledgerd.protocol.crypto.keys import PrivateKey, public_key_text
 from ledgerd.protocol.types.time_text import parse_time_text, time_text
 from ledgerd.recording.markets import API, DATABASE, DAY, ROWS, bets, disputed, now, opened, resolved, shown
 from ledgerd.recording.steps import Act, AskFact, Cast, Play, Scenario, SendOperations, WaitUntil
 
-BLOCK = 3
 HOUR = 3_600
 BETTING = 90
 """Seconds: enough for all bets, of which each transaction waits for a block."""
@@ -75,7 +75,7 @@ def committee_decides(cast: Cast) -> Play:
         ballot = {"voter": cast.name(who), "market_id": market, "vote_outcome": outcome, "vote_percent": percent}
         yield SendOperations((("pm_dispute_vote", ballot),), (cast.name(who),))
     yield from shown(cast, "oracle1", market)
-    yield WaitUntil(parse_time_text(dispute["voting_end_time"]) + BLOCK)
+    yield WaitUntil(parse_time_text(dispute["voting_end_time"]) + BLOCK_INTERVAL)
     yield from shown(cast, "oracle1", market)
 
 
@@ -87,7 +87,7 @@ def committee_upholds(cast: Cast) -> Play:
     dispute: Any = yield from disputed(cast, market)
     against = {"voter": cast.name("voter"), "market_id": market, "vote_outcome": 1, "vote_percent": -10_000}
     yield SendOperations((("pm_dispute_vote", against),), (cast.name("voter"),))
-    yield WaitUntil(parse_time_text(dispute["voting_end_time"]) + BLOCK)
+    yield WaitUntil(parse_time_text(dispute["voting_end_time"]) + BLOCK_INTERVAL)
     yield from shown(cast, "oracle2", market)
 
 
@@ -159,7 +159,7 @@ def _over_blocks(cast: Cast, oracle: str, market: int, time: int) -> Play:
     """Look before a moment, and in each of the blocks from it on."""
     yield from shown(cast, oracle, market)
     for each in range(LATER_BLOCKS):
-        yield WaitUntil(time + each * BLOCK)
+        yield WaitUntil(time + each * BLOCK_INTERVAL)
         yield from shown(cast, oracle, market)
 
 
