@@ -64,14 +64,10 @@ def add_command(
     made.add_argument("--wallet", type=Path, metavar="FILE", help="the wallet's file, if not the usual one")
     made.add_argument("--json", action="store_true", dest="is_json", help="print JSON")
     for secret in secrets:
-        add_secret_options(made, secret)
+        made.add_argument(f"--{secret}-fd", type=int, metavar="N", help=f"read the {secret} from this descriptor")
+        made.add_argument(f"--{secret}-file", type=Path, metavar="FILE", help=f"read the {secret} from this file")
     made.set_defaults(command=command, show=show)
     return made
-
-
-def add_secret_options(made: argparse.ArgumentParser, secret: str) -> None:
-    made.add_argument(f"--{secret}-fd", type=int, metavar="N", help=f"read the {secret} from this descriptor")
-    made.add_argument(f"--{secret}-file", type=Path, metavar="FILE", help=f"read the {secret} from this file")
 
 
 def add_node_options(made: argparse.ArgumentParser) -> None:

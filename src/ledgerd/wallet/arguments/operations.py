@@ -20,15 +20,7 @@ from ledgerd.sdk.transactions.operations.fields import (
     is_secret,
     operation_named,
 )
-from ledgerd.wallet.arguments.common import (
-    Parser,
-    Parts,
-    add_command,
-    add_secret_options,
-    add_sending_options,
-    choices_of,
-    secret_of,
-)
+from ledgerd.wallet.arguments.common import Parser, Parts, add_command, add_sending_options, choices_of, secret_of
 from ledgerd.wallet.arguments.outcome import outcome_words
 from ledgerd.wallet.commands.result import CommandResult
 from ledgerd.wallet.commands.sending import send
@@ -50,6 +42,9 @@ def add_operation_commands(parts: Parts) -> None:
 
 
 def _add_operation(parts: Parts, operation: type[Operation]) -> None:
+    fields = fields_of_operation(operation)
+    secrets = [_option_of(field.name) for field in fields if is_secret(field)]
+
     def run(chosen: argparse.Namespace) -> CommandResult:
         return _send_words(operation, chosen)
 
@@ -59,16 +54,14 @@ def _add_operation(parts: Parts, operation: type[Operation]) -> None:
         run,
         outcome_words,
         sentence_of(operation),
-        aliases=[operation.COMMAND] if operation.COMMAND else [],
+        secrets,
+        [operation.COMMAND] if operation.COMMAND else [],
     )
     made.declare_later = partial(_add_fields, made, operation)
 
 
 def _add_fields(made: Parser, operation: type[Operation]) -> None:
-    fields = fields_of_operation(operation)
-    for field in filter(is_secret, fields):
-        add_secret_options(made, _option_of(field.name))
-    for field in fields:
+    for field in fields_of_operation(operation):
         if is_secret(field):
             continue
         place, title = f"field_{field.name}", inner_of(field.kind).title
