@@ -77,7 +77,8 @@ def _walked(serving: Serving, folder: Path) -> Walk:
     words = (*program, *words_of_newcomer(serving, data))
     subprocess.run(words, check=True, stdout=subprocess.DEVNULL)  # noqa: S603 - our own program
     ended("ledgerd init")
-    with NodeProcess("--data-dir", str(data), *LOOPBACK[:-1], "--snapshot-serve-endpoint=127.0.0.1:0") as node:
+    listens = ("--data-dir", str(data), *LOOPBACK[:-1], "--snapshot-serve-endpoint=127.0.0.1:0")
+    with NodeProcess(*listens, program=program) as node:
         for step, line in STEPS.items():
             node.wait_for(line)
             ended(step)
