@@ -375,8 +375,7 @@ def test_a_flipped_bit_beside_the_blocks_gives_an_error_or_the_right_block(
 def test_a_full_disk_is_told_before_the_file_is_fetched(
     others: Path, logs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    free = shutil.disk_usage(logs).free
-    monkeypatch.setattr("ledgerd.archive.fetching.SPARE_BYTES", free)
+    monkeypatch.setattr("ledgerd.archive.fetching.SPARE_BYTES", shutil.disk_usage(logs).total)
     with served(others) as server, pytest.raises(SourceFault, match="the disk has 0 MB"):
         fetch(server, logs)
 

@@ -29,6 +29,7 @@ SOURCES = (
     "LICENSE",
     "README.md",
     "distributions",
+    "docs/spec",
     "scripts",
     "share",
     "src",

@@ -86,11 +86,13 @@ def read_watermarks(transaction: LmdbTransaction, tables: Tables) -> Watermarks 
         if transaction.stat(header)["entries"]:
             raise HistoryDamaged("its header has no format")
         return None
+    opened_by = transaction.get(_OPENED_BY_KEY, b"", db=header).decode("ascii", "replace")
     if HISTORY.is_newer(found):
-        opened_by = transaction.get(_OPENED_BY_KEY, b"", db=header).decode("ascii", "replace")
         raise HistoryNewer(newer_format("the history", HISTORY.number_in(found) or 0, HISTORY.number, opened_by))
     if found != HISTORY.text:
         raise HistoryDamaged(OTHER_VERSION)
+    if opened_by != HISTORY.opened_by:
+        raise HistoryDamaged("its header names another version of the program than when it was written")
     raw = transaction.get(_PROGRESS_KEY, b"", db=header)
     if len(raw) != _PROGRESS.size + SUM.size or crc32(raw) != INTACT:
         raise HistoryDamaged("its watermarks have another checksum than when they were written")
