@@ -11,3 +11,6 @@ ALTER TABLE ledger.missed_slots ADD PRIMARY KEY (block_range, block, validator);
 ALTER TABLE ledger.votes ADD PRIMARY KEY (voter, block, place);
 CREATE INDEX votes_target ON ledger.votes (kind, target, block);
 ALTER TABLE ledger.balances ADD PRIMARY KEY (account, holding, block, ordinal);
+
+-- Until the server looks for itself it plans with what it knew of tables that were nearly empty, and reads them whole.
+ANALYZE ledger.blocks, ledger.transactions, ledger.operations, ledger.account_operations, ledger.missed_slots, ledger.votes, ledger.balances;
