@@ -18,7 +18,7 @@ NOW = 1_000_000
 
 def gate_with(record: ShadowRecord | None, most_behind: int = 0, until: int = 0) -> SigningGate:
     gate = SigningGate(most_behind, lambda: NOW)
-    gate.note(record, until)
+    gate.update(record, until)
     return gate
 
 
@@ -85,7 +85,7 @@ def test_a_faulty_node_signs_no_block_on_a_state_that_differs(seed: int, tmp_pat
     signed, refused, last = [], 0, 0.0
     while played.ours.head < breaks + 30:
         pause = played.shadow.step()
-        gate.note(played.record, 0)
+        gate.update(played.record, 0)
         played.world.now += pause
         slot, into = divmod(played.world.now, BLOCK_SECONDS)
         if slot == last or into < BLOCK_SECONDS - 0.6 or int(slot) % 3:
@@ -110,9 +110,9 @@ def test_a_producer_asks_the_gate_before_each_block(tmp_path: Path) -> None:
         station.run(12)
         assert chain.head_number == 0
 
-        gate.note(None, NOW + 1)
+        gate.update(None, NOW + 1)
         station.run_until_block(3)
-        gate.note(ShadowRecord(equal=EqualBlock(3, chain.head_id.hex(), NOW)), 0)
+        gate.update(ShadowRecord(equal=EqualBlock(3, chain.head_id.hex(), NOW)), 0)
         station.run(30)
 
         assert chain.head_number == 4

@@ -24,7 +24,7 @@ class SigningGate:
         self._record: ShadowRecord | None = None
         self._overridden_until = 0
 
-    def note(self, record: ShadowRecord | None, overridden_until: int) -> None:
+    def update(self, record: ShadowRecord | None, overridden_until: int) -> None:
         self._record, self._overridden_until = record, overridden_until
 
     @property

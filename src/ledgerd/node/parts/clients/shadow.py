@@ -95,7 +95,7 @@ class ShadowPart(ProcessPart):
             self._record = await in_thread(partial(read_record, record_file(self._folder, self._url)))
         except OperatorError as damaged:
             self._record, problem = None, str(damaged)
-        self.gate.note(self._record, await in_thread(partial(read_override, self._folder)))
+        self.gate.update(self._record, await in_thread(partial(read_override, self._folder)))
         self.work.warn("record", problem)
         self._warn()
 
