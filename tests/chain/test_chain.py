@@ -24,6 +24,7 @@ from ledgerd.protocol.networks.parameters import MAINNET
 from ledgerd.protocol.operations.accounts.proposals import OperationWrapper, ProposalCreate
 from ledgerd.protocol.operations.money.transfers import Transfer
 from ledgerd.protocol.types.assets import tokens
+from ledgerd.state.objects.transactions import KNOWN_TRANSACTIONS
 from ledgerd.state.tables.records import Row
 from tests.chain.networks import ALICE, GENESIS, SMALL, VIZ, VIZ_KEY, Network, start_seven
 from tests.chain.observing import observe
@@ -143,6 +144,20 @@ def test_a_transaction_is_taken_once(network: Network) -> None:
     network.produce()
     with pytest.raises(RuleViolation, match="Duplicate transaction"):
         network.chain.push_transaction(sent)
+
+
+def test_an_expired_transaction_behind_one_that_lives_longer_counts_as_forgotten(network: Network) -> None:
+    lasting, brief = network.signed(pay(1), lifetime=3500), network.signed(pay(2), lifetime=9)
+    for each in (lasting, brief):
+        network.chain.push_transaction(each)
+    network.produce(6)
+
+    with pytest.raises(RuleViolation, match=r"now < trx\.expiration"):
+        network.chain.push_transaction(brief)
+    with pytest.raises(RuleViolation, match="Duplicate transaction"):
+        network.chain.push_transaction(lasting)
+    network.produce(1200)
+    assert network.chain.parts.store.oldest(KNOWN_TRANSACTIONS) is None
 
 
 def test_a_transaction_of_another_branch_is_refused(network: Network) -> None:

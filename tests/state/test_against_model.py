@@ -192,6 +192,11 @@ class StoreBesideModel(RuleBasedStateMachine):
             model.rows, key=lambda row_id: (model.rows[row_id]["is_open"], model.rows[row_id]["time"], row_id)
         )
 
+    @rule()
+    def oldest_is_found(self) -> None:
+        oldest = self.store.oldest(ITEMS)
+        assert (None if oldest is None else oldest.id) == min(self.model.rows, default=None)
+
     @invariant()
     def names_are_found(self) -> None:
         for row_id, row in self.model.rows.items():

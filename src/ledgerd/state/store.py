@@ -204,6 +204,11 @@ class Store(View, Closing):
         opened: OpenIndex[E] = self._indexes[index]
         return opened.front(*span(opened.index, lower, upper), count, derive)
 
+    def oldest(self, table: Table[E]) -> E | None:
+        """The object of a table with the least id."""
+        opened: OpenTable[E] = self._tables[table]
+        return opened.oldest()
+
     def position(self, source: TableOrIndex[E], entity: E) -> bytes:
         return self._indexes[source].entry(entity)
 

@@ -21,6 +21,7 @@ from ledgerd.snapshot.file.read import Snapshot
 from ledgerd.snapshot.importing.filling import fill
 from ledgerd.state import StateReader, Store, View
 from ledgerd.state.objects import TABLES
+from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 from ledgerd.state.objects.money.vesting import FIX_VESTING_DELEGATIONS, FixVestingDelegation
 from ledgerd.state.objects.transactions import KNOWN_TRANSACTIONS, KnownTransaction
 from tests.additions import METADATA, counts_with_additions, state_with_additions
@@ -128,6 +129,8 @@ def test_a_state_whose_head_block_is_not_known_ends_with_the_last_section(store:
 
 
 def test_pending_transactions_are_left_out_and_not_counted(store: Store) -> None:
+    with store.editing(globals_ := store.get(DYNAMIC_GLOBAL_PROPERTIES, 0)):
+        globals_.time = 9
     pending, taken = (TransactionId(bytes([number]) * 20) for number in (1, 2))
     for trx_id in (pending, taken):
         store.create(KNOWN_TRANSACTIONS, KnownTransaction(packed_trx=b"\x01\xff", trx_id=trx_id, expiration=9))
@@ -138,6 +141,18 @@ def test_pending_transactions_are_left_out_and_not_counted(store: Store) -> None
         {"id": 1, "packed_trx": "01ff", "trx_id": "02" * 20, "expiration": "1970-01-01T00:00:09"}
     ]
     assert written["header"]["object_counts"]["transaction"] == 1
+
+
+def test_expired_transactions_that_are_not_forgotten_yet_are_left_out(store: Store) -> None:
+    with store.editing(globals_ := store.get(DYNAMIC_GLOBAL_PROPERTIES, 0)):
+        globals_.time = 100
+    for number, expiration in enumerate((99, 100, 101)):
+        trx_id = TransactionId(bytes([number]) * 20)
+        store.create(KNOWN_TRANSACTIONS, KnownTransaction(packed_trx=b"", trx_id=trx_id, expiration=expiration))
+
+    written = json.loads(text_of(exported(store, OCCASION)))
+
+    assert [each["id"] for each in written["state"]["transaction"]] == [1, 2]
 
 
 def test_more_objects_than_are_written_at_once_are_all_there(store: Store) -> None:

@@ -28,7 +28,7 @@ from ledgerd.snapshot.file.loadable import Loadability
 from ledgerd.snapshot.file.sections import HEAD_BLOCK, METADATA, SECTIONS, SnapshotSection
 from ledgerd.state import View
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES, HARDFORK_PROPERTIES
-from ledgerd.state.objects.transactions import REVERSIBLE_BY_NUMBER, KnownTransaction
+from ledgerd.state.objects.transactions import KNOWN_TRANSACTIONS, REVERSIBLE_BY_NUMBER, KnownTransaction
 
 VERSION = 1
 WITH_AGENTS = 15
@@ -155,12 +155,17 @@ def _records(
     view: View, section: SnapshotSection[Any], pending: Collection[TransactionId], tally: TokenTally
 ) -> Iterator[tuple[int, str]]:
     text_of, holds = section.text, section.table in HOLDING_TABLES
-    for entity in view.scan(section.table):
-        if pending and isinstance(entity, KnownTransaction) and entity.trx_id in pending:
-            continue
+    entities = _known(view, pending) if section.table is KNOWN_TRANSACTIONS else view.scan(section.table)
+    for entity in entities:
         if holds:
             tally.add(entity)
         yield entity.id, text_of(entity)
+
+
+def _known(view: View, pending: Collection[TransactionId]) -> Iterator[KnownTransaction]:
+    """The transactions of blocks that have not expired; of those that have, some may not be forgotten yet."""
+    now = view.get(DYNAMIC_GLOBAL_PROPERTIES, 0).time
+    return (known for known in view.scan(KNOWN_TRANSACTIONS) if known.expiration >= now and known.trx_id not in pending)
 
 
 def _header(view: View, occasion: Occasion, checksum: str, counts: dict[str, Json]) -> str:

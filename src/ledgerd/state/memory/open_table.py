@@ -31,6 +31,8 @@ class OpenTable(Generic[E]):
     def __init__(self, table: Table[E], disk: Disk, databases: dict[str, Database], sessions: list[Session]) -> None:
         self.table = table
         self.next_id = 0
+        self._least_id = 0
+        """No object has a lesser id."""
         self._next_ranks = [0] * len(table.ordered_indexes)
         self.cache = ObjectCache(table, disk, databases[table.title])
         self.by_id = OpenIndex(table.by_id, self.cache, disk, databases[table.title])
@@ -62,6 +64,7 @@ class OpenTable(Generic[E]):
 
     def set_counters(self, next_id: int, next_ranks: Iterable[int]) -> None:
         self.next_id = next_id
+        self._least_id = min(self._least_id, next_id)
         self._next_ranks = list(next_ranks)
 
     def set_loaded(self, next_id: int, count: int) -> None:
@@ -90,6 +93,15 @@ class OpenTable(Generic[E]):
             undo = changes[self.table] = TableUndo(self.next_id, tuple(self._next_ranks))
         return undo
 
+    # -- the least id
+
+    def oldest(self) -> E | None:
+        """The object with the least id, without writing the ids that are not in the file yet."""
+        if self._least_id < self.next_id and self.cache.find(self._least_id) is None:
+            first = self.by_id.first((self._least_id,), ())
+            self._least_id = self.next_id if first is None else first.object_id
+        return self.cache.find(self._least_id)
+
     # -- changes
 
     def _mark(self, object_id: int) -> None:
@@ -117,6 +129,8 @@ class OpenTable(Generic[E]):
         self.cache.require_current(entity)
         ranks = self.cache.remove(object_id)
         self._mark(object_id)
+        if object_id == self._least_id:
+            self._least_id = object_id + 1
         undo = self.newest_undo()
         if undo is None:
             return
@@ -187,6 +201,7 @@ class OpenTable(Generic[E]):
         for object_id, entity in undo.removed.items():
             cache.put_back(object_id, entity)
             self._mark(object_id)
+            self._least_id = min(self._least_id, object_id)
         for object_id, image in undo.modified.items():
             cache.keep_committed(object_id)
             cache.assign(cache.present(object_id), image)
@@ -222,9 +237,11 @@ class OpenTable(Generic[E]):
             cache.remove(object_id)
             self._mark(object_id)
         self.next_id = undo.next_id
+        self._least_id = min(self._least_id, undo.next_id)
         for object_id, entity in sorted(undo.removed.items()):
             cache.put_back(object_id, entity)
             self._mark(object_id)
+            self._least_id = min(self._least_id, object_id)
             if object_id in undo.modified:
                 cache.assign(entity, undo.modified[object_id])
             if self._ordered:

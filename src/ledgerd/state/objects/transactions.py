@@ -7,8 +7,8 @@ from __future__ import annotations
 from ledgerd.codec.types.numbers import UInt32
 from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId, TransactionId
 from ledgerd.protocol.types.times import Time
-from ledgerd.state.tables.keys import TIME, UINT32, fixed_bytes
-from ledgerd.state.tables.tables import Entity, Table, ordered, unique
+from ledgerd.state.tables.keys import UINT32, fixed_bytes
+from ledgerd.state.tables.tables import Entity, Table, unique
 
 TRANSACTION_ID_SIZE = 20
 BLOCK_SUMMARY_COUNT = 0x10000
@@ -37,9 +37,6 @@ TRANSACTION_BY_ID = unique(
     "by_trx_id",
     lambda transaction: (transaction.trx_id,),
     (fixed_bytes(TRANSACTION_ID_SIZE),),
-)
-TRANSACTION_BY_EXPIRATION = ordered(
-    KNOWN_TRANSACTIONS, "by_expiration", lambda transaction: (transaction.expiration,), (TIME,)
 )
 
 BLOCK_SUMMARIES = Table(BlockSummary, number=5)

@@ -126,6 +126,12 @@ def _is_excepted(ledger: Ledger) -> bool:
     return ledger.head_number + 1 in EXCEPTED_BLOCKS
 
 
+def is_known(ledger: Ledger, transaction: Transaction) -> bool:
+    """Whether it was included before, and could be included again. What has expired may be forgotten later."""
+    known = ledger.store.lookup(TRANSACTION_BY_ID, transaction.id)
+    return known is not None and known.expiration >= ledger.now
+
+
 def require_new(is_new: bool) -> None:
     require(
         is_new,
@@ -136,7 +142,7 @@ def require_new(is_new: bool) -> None:
 
 def apply_transaction(ledger: Ledger, transaction: Transaction, skip: SkipFlags) -> None:
     ledger.cursor.begin_transaction(transaction.id)
-    is_new = bool(skip & Skip.TRANSACTION_DUPES) or ledger.store.lookup(TRANSACTION_BY_ID, transaction.id) is None
+    is_new = bool(skip & Skip.TRANSACTION_DUPES) or not is_known(ledger, transaction)
     if not skip & Skip.REFUSAL_OF_DUPES:
         require_new(is_new)
     left_to_agents = check_transaction(ledger, transaction, skip)
