@@ -348,6 +348,11 @@ class Store(View, Closing):
     def undoable(self) -> int:
         return len(self._stack.sessions)
 
+    @property
+    def oldest_revision(self) -> int:
+        """The least revision that can still be gone back to."""
+        return self._stack.base
+
     def set_revision(self, revision: int) -> None:
         """Count revisions from here; only while there are no sessions."""
         self._stack.set_revision(revision)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.protocol.types.identifiers import TransactionId
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.state import Store
 from ledgerd.state.errors import NotUnique
@@ -64,7 +63,6 @@ from ledgerd.state.objects.money.vesting import (
     VestingDelegation,
     WithdrawVestingRoute,
 )
-from ledgerd.state.objects.transactions import KNOWN_TRANSACTIONS, KnownTransaction
 
 ALICE, VIZ = AccountName("alice"), AccountName("viz")
 LONGEST = AccountName("a" * 32)
@@ -205,14 +203,6 @@ def test_earlier_authorities_of_an_account_are_in_the_order_of_time(store: Store
     history = store.scan(MASTER_HISTORY_BY_ACCOUNT, lower=("bob",), upper=("bob",))
 
     assert [each.last_valid_time for each in history] == [3, 7]
-
-
-def test_a_transaction_that_is_known_is_refused(store: Store) -> None:
-    trx_id = TransactionId(b"\7" * 20)
-    store.create(KNOWN_TRANSACTIONS, KnownTransaction(trx_id=trx_id))
-
-    with pytest.raises(NotUnique):
-        store.create(KNOWN_TRANSACTIONS, KnownTransaction(trx_id=trx_id, expiration=4))
 
 
 def test_a_hardfork_has_come_when_its_entry_is_there() -> None:

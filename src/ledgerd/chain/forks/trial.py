@@ -57,8 +57,9 @@ class UnderWay:
         self._apply = apply
         self._skip = skip
         self._stack = ExitStack()
+        known = trunk.ledger.known.generations
         self._store = self._stack.enter_context(trunk.store.beside())
-        self._trunk = Trunk(Ledger(self._store, trunk.ledger.network), trunk.checkpoints, trunk.clock)
+        self._trunk = Trunk(Ledger(self._store, trunk.ledger.network, known), trunk.checkpoints, trunk.clock)
         self._stands_on = trunk.head_id, trunk.store.commits
         self._base = new[-1].number - 1
         self.new: list[ForkItem] = [*new]

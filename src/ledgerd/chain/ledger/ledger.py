@@ -6,11 +6,12 @@ Evaluators and block steps take a `Ledger` and nothing else; `applying` and `cha
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from ledgerd.chain.ledger import events
+from ledgerd.chain.ledger.known_transactions import Ids, KnownTransactions
 from ledgerd.chain.ledger.tracing import Mark, Trace, Tracing
 from ledgerd.codec.types.lazy import lazy
 from ledgerd.protocol.authorities.authority_check import Accounts
@@ -100,8 +101,10 @@ class Reported(NamedTuple):
 class Ledger:
     """State, network parameters and cursor, and what every rule asks of them."""
 
-    def __init__(self, store: Store, network: ChainParameters) -> None:
+    def __init__(self, store: Store, network: ChainParameters, known: Sequence[Ids] = ()) -> None:
+        """That of a trial knows the transactions of the trunk."""
         self.store = store
+        self.known = KnownTransactions(store, known)
         self.network = network
         self.editing: Editor = store.editing
         """`with ledger.editing(a, b):` before any field of theirs is assigned."""

@@ -17,7 +17,6 @@ from ledgerd.protocol.blocks.transaction import Transaction
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.types.identifiers import TransactionId
 from ledgerd.protocol.types.names import AccountName
-from ledgerd.state.objects.transactions import TRANSACTION_BY_ID
 from ledgerd.state.objects.validators import VALIDATORS, Validator
 from ledgerd.state.sessions.sessions import Session
 from ledgerd.state.tables.records import Row
@@ -192,7 +191,7 @@ class Pending:
                 self._keep_unapplied(transactions[place:])
                 self._unapplied.update(each.id for each in self.transactions[applied:])
                 return
-            if self._ledger.store.lookup(TRANSACTION_BY_ID, transaction.id) is None:
+            if self._ledger.known.find(transaction.id) is None:
                 try:
                     self._add(transaction, skip, MOST_MEMBERS)
                 except RuleViolation:
@@ -205,7 +204,7 @@ class Pending:
             if is_late():
                 self.transactions.extend(transactions[place:])
                 return
-            if now < transaction.expiration and self._ledger.store.lookup(TRANSACTION_BY_ID, transaction.id) is None:
+            if now < transaction.expiration and self._ledger.known.find(transaction.id) is None:
                 self.transactions.append(transaction)
 
     def deadline(self, seconds: float) -> Callable[[], bool]:

@@ -52,6 +52,7 @@ def expire_transactions(ledger: Ledger, _progress: BlockContext) -> None:
     store, now = ledger.store, ledger.now
     while (known := store.oldest(KNOWN_TRANSACTIONS)) is not None and known.expiration < now:
         store.remove(known)
+    ledger.known.forget()
 
 
 def expire_proposals(ledger: Ledger, _progress: BlockContext) -> None:

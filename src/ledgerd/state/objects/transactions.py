@@ -7,7 +7,7 @@ from __future__ import annotations
 from ledgerd.codec.types.numbers import UInt32
 from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId, TransactionId
 from ledgerd.protocol.types.times import Time
-from ledgerd.state.tables.keys import UINT32, fixed_bytes
+from ledgerd.state.tables.keys import UINT32
 from ledgerd.state.tables.tables import Entity, Table, unique
 
 TRANSACTION_ID_SIZE = 20
@@ -32,12 +32,6 @@ class BlockSummary(Entity):
 
 
 KNOWN_TRANSACTIONS = Table(KnownTransaction, number=4)
-TRANSACTION_BY_ID = unique(
-    KNOWN_TRANSACTIONS,
-    "by_trx_id",
-    lambda transaction: (transaction.trx_id,),
-    (fixed_bytes(TRANSACTION_ID_SIZE),),
-)
 
 BLOCK_SUMMARIES = Table(BlockSummary, number=5)
 

@@ -69,20 +69,20 @@ class SessionStack:
         self.dropped: set[int] = set()
         """Revisions whose journal the next commit must delete."""
         self._restore = restore
-        self._base = 0
-        """The revision below the oldest session."""
+        self.base = 0
+        """The revision below the oldest session; changed by this class only."""
         self._irreversible = 0
 
     @property
     def revision(self) -> int:
         """The number of the newest session; in a state that of the head block, as each block is one session."""
-        return self.sessions[-1].revision if self.sessions else self._base
+        return self.sessions[-1].revision if self.sessions else self.base
 
     def set_revision(self, revision: int) -> None:
         """Begin to count elsewhere: after genesis, an import or a replay without sessions."""
         if self.sessions:
             raise StoreMisuse("the revision can be set only while there are no sessions")
-        self._base = revision
+        self.base = revision
 
     def begin(self, revision: int | None = None, *, replays_ties: bool) -> Session:
         """Put a new session on top; where no revision is given, it has the next one."""
@@ -103,7 +103,7 @@ class SessionStack:
     def squash(self, session: Session) -> None:
         self._pop(session)
         if not self.sessions:
-            self._base = session.revision  # spec 03, section 5: the last record goes, the count stays
+            self.base = session.revision  # spec 03, section 5: the last record goes, the count stays
             return
         below = self.sessions[-1].changes
         for table, undo in session.changes.items():
@@ -124,7 +124,7 @@ class SessionStack:
         self._irreversible = revision
         while self.sessions and self.sessions[0].revision <= revision and not self.sessions[0].is_open:
             session = self.sessions.pop(0)
-            self._base = session.revision
+            self.base = session.revision
             if session.is_stored:
                 self.dropped.add(session.revision)
 

@@ -27,7 +27,7 @@ from ledgerd.protocol.errors import require
 from ledgerd.protocol.operations import Authorities, Operation
 from ledgerd.protocol.types.assets import fits_int64
 from ledgerd.state.objects.accounts.accounts import Account
-from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, KNOWN_TRANSACTIONS, TRANSACTION_BY_ID, KnownTransaction
+from ledgerd.state.objects.transactions import BLOCK_SUMMARIES
 
 
 def use_bandwidth(ledger: Ledger, account: Account, sizes: Iterable[int]) -> None:
@@ -128,7 +128,7 @@ def _is_excepted(ledger: Ledger) -> bool:
 
 def is_known(ledger: Ledger, transaction: Transaction) -> bool:
     """Whether it was included before, and could be included again. What has expired may be forgotten later."""
-    known = ledger.store.lookup(TRANSACTION_BY_ID, transaction.id)
+    known = ledger.known.find(transaction.id)
     return known is not None and known.expiration >= ledger.now
 
 
@@ -148,10 +148,7 @@ def apply_transaction(ledger: Ledger, transaction: Transaction, skip: SkipFlags)
     left_to_agents = check_transaction(ledger, transaction, skip)
     count_bandwidth(ledger, transaction)
     if is_new and not skip & Skip.TRANSACTION_DUPES:
-        ledger.store.create(
-            KNOWN_TRANSACTIONS,
-            KnownTransaction(packed_trx=transaction.packed, trx_id=transaction.id, expiration=transaction.expiration),
-        )
+        ledger.known.add(transaction)
     for place, operation in enumerate(transaction.operations):
         if place in left_to_agents:
             left_to_agents[place].check_again(ledger)
