@@ -48,13 +48,12 @@ def pytest_collection() -> Generator[None, object, object]:
     """The collector of cycles leaves alone what lives until the end: all modules and tests.
 
     To go through them again and again takes a fifth of the time of the tests. What tests make is searched as rarely as
-    in a node.
+    in a node. Of what the collection has left behind too little is garbage to be searched for in each process.
     """
     gc.disable()
     try:
         return (yield)
     finally:
-        gc.collect()
         gc.freeze()
         search_rarely()
         gc.enable()

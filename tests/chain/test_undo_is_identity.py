@@ -1,6 +1,6 @@
 """Undo is the identity: whatever was done, or failed half way, all is exactly as before once it is taken back.
 
-`UNDO_OPERATIONS=200000` in the environment tries more operations than a usual run does.
+`UNDO_OPERATIONS=200000` in the environment tries more operations than a usual run does, and blocks of more chains.
 """
 
 from __future__ import annotations
@@ -35,11 +35,15 @@ from tests.chain.traffic import Traffic, recorded_operations
 from tests.chain.whole_state import first_change, whole_state
 from tests.recorded import CHAINS, recorded_blocks
 
-OPERATIONS = int(os.environ.get("UNDO_OPERATIONS", "5000"))
+OPERATIONS = int(os.environ.get("UNDO_OPERATIONS", "2500"))
 """How many random operations are tried."""
 
 PLACES = (("open-1", 1200), ("open-hf0", 336), ("open-main", 900), ("open-pm", 1200), ("open-main15", 1216))
 """Chains and heights at which they are: after hardfork 13, before hardfork 1, and with markets."""
+
+RANGES = (("open-hf0", 120, 336), ("open-main", 40, 900), ("open-pm2", 12, 463))
+"""Blocks that bring hardforks, those of mainnet's first hardforks, and those of markets."""
+MORE_RANGES = (("open-1", 600, 1200), ("open-2", 120, 617))
 
 OF_MARKETS_AND_AGENTS = range(66, 106)
 NEW_KINDS = {"open-pm": 15, "open-main15": 12}
@@ -125,16 +129,7 @@ def test_waiting_transactions_leave_no_trace_once_they_are_dropped(name: str, he
 # -- blocks
 
 
-@pytest.mark.parametrize(
-    ("name", "first", "last"),
-    [
-        ("open-1", 600, 1200),
-        ("open-2", 120, 617),
-        ("open-hf0", 120, 336),
-        ("open-main", 40, 900),
-        ("open-pm2", 12, 463),
-    ],
-)
+@pytest.mark.parametrize(("name", "first", "last"), RANGES + MORE_RANGES if "UNDO_OPERATIONS" in os.environ else RANGES)
 def test_blocks_leave_no_trace_once_they_are_undone_and_do_the_same_again(
     name: str, first: int, last: int, tmp_path: Path
 ) -> None:

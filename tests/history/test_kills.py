@@ -1,6 +1,6 @@
 """`kill -9` at any moment of a replay and of live production: afterwards the history is that of a clean replay.
 
-A usual run kills a few times, in shorter chains; `scripts/kills` kills 200 times.
+A usual run kills once each, in shorter chains; `scripts/kills` kills 200 times.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pytest
 from tests.history.killing import begin, killed_somewhere, whole_history
 from tests.recorded import recorded_log
 
-KILLS = int(os.environ.get("KILLS", "4"))
+KILLS = int(os.environ.get("KILLS", "2"))
 """How many moments are tried, half of them in a replay and half in production."""
 
 WORKS = (("replay", 900), ("produce", 300)) if "KILLS" in os.environ else (("replay", 480), ("produce", 200))

@@ -1,4 +1,7 @@
-"""A node that keeps a journal of accounts is killed at random moments; what it answers of past blocks stays right."""
+"""A node that keeps a journal of accounts is killed at random moments; what it answers of past blocks stays right.
+
+A usual run kills it three times; `JOURNAL_KILLS=100 scripts/test tests/history/test_past_kills.py` a hundred times.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from tests.history.test_past_accounts import assert_accounts, read, recording
 from tests.rpc.api.past_answers import accounts_at
 
 NAME, BEGINS, LAST, EACH = "open-pm", 20, 620, 60
-KILLS = int(os.environ.get("JOURNAL_KILLS", "5"))
+KILLS = int(os.environ.get("JOURNAL_KILLS", "3"))
 LONGEST = 1.2
 """Seconds after which the node is killed at the latest, once it has begun."""
 

@@ -26,7 +26,7 @@ every_type = pytest.mark.parametrize("of", TYPES, ids=lambda of: getattr(of, "__
 
 
 @every_type
-@settings(max_examples=20)
+@settings(max_examples=12)
 @given(st.data())
 def test_bytes_give_the_value_back(of: Any, data: st.DataObject) -> None:
     codec, value = codec_of(of), data.draw(values_of(of))
@@ -37,7 +37,7 @@ def test_bytes_give_the_value_back(of: Any, data: st.DataObject) -> None:
 
 
 @every_type
-@settings(max_examples=20)
+@settings(max_examples=12)
 @given(st.data())
 def test_json_gives_the_value_back(of: Any, data: st.DataObject) -> None:
     codec, value = codec_of(of), data.draw(printable_values_of(of))

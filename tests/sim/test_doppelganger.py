@@ -85,7 +85,7 @@ def test_a_node_that_starts_beside_another_with_its_key_signs_nothing(
     twin = add_with_keys_of(world, grounds, tmp_path, 1, "twin", Careful)
     before = len(first.made)
 
-    world.run(6 * ROUND)
+    world.run(4 * ROUND)
 
     assert twin.chain.head_number > grounds.head + 100
     assert twin.made == []
@@ -105,7 +105,7 @@ def test_a_node_stops_signing_when_another_one_begins_to_sign_with_its_key(
     world.run(2 * ROUND)
     assert node.check.stopped
     made = len(node.made)
-    world.run(4 * ROUND)
+    world.run(2 * ROUND)
 
     assert len(node.made) == made
     assert len(twin.made) > 5
@@ -116,7 +116,7 @@ def test_a_node_that_nobody_copies_signs_after_a_round(build: Build, grounds: Gr
     node = careful(world, grounds, tmp_path)
     began = world.now
 
-    world.run(6 * ROUND)
+    world.run(4 * ROUND)
 
     assert not node.check.stopped
     assert began + SEVEN.max_validators * SECONDS_A_BLOCK <= node.made[0].timestamp < began + ROUND

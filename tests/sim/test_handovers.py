@@ -4,6 +4,7 @@ key.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,8 @@ from tests.sim.grounds import Grounds
 from tests.sim.handovers import ROUND, HandoverWorld, hand_over_and_back
 from tests.sim.invariants import Broken
 
-SEEDS = (1, 2)
-"""`scripts/long_runs handovers` plays a hundred."""
+SEEDS = (1, 2) if "EVERY_SEED" in os.environ else (1,)
+"""`EVERY_SEED=1 scripts/test tests/sim` plays both, `scripts/long_runs handovers` a hundred."""
 
 
 @pytest.mark.parametrize("seed", SEEDS)

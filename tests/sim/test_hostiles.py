@@ -29,10 +29,10 @@ def test_a_hostile_peer_costs_no_slot_and_no_connection_of_others(
     world.run(30)
     first = min(node.chain.head_number for node in world.nodes.values())
 
-    world.calm(40 * SECONDS_A_BLOCK)
+    world.calm(25 * SECONDS_A_BLOCK)
 
     assert len(world.heads()) == 1
-    assert min(node.chain.head_number for node in world.nodes.values()) >= first + 38
+    assert min(node.chain.head_number for node in world.nodes.values()) >= first + 23
     for node in world.nodes.values():
         others = {peer.address for peer in node.network.core.peers() if peer.is_live}
         assert len(others) >= 2
@@ -50,7 +50,7 @@ def test_a_node_that_was_away_finds_its_way_past_a_hostile_peer(
     world.run(90)
     world.restart("ann")
 
-    world.calm(240)
+    world.calm(120)
 
     assert len(world.heads()) == 1
     world.check_states()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable
 from functools import cache
@@ -14,8 +15,10 @@ from tests.sim import signers
 from tests.sim.grounds import Grounds
 from tests.sim.pairs import FEW, MANY, ONE, OTHER, PairEnding, PairWorld, pair
 
-SEEDS = (2, 3, 4, 5, 8, 9, 14, 16, 30, 37)
-"""Those in which most different things go wrong; `scripts/long_runs signers` plays a thousand."""
+SEEDS = (4, 16, 30, 37, 2, 3, 5, 8, 9, 14) if "EVERY_SEED" in os.environ else (4, 16, 30, 37)
+"""Those in which most different things go wrong, the fewest first that have them all; `EVERY_SEED=1 scripts/test
+tests/sim` plays the others too, and `scripts/long_runs signers` a thousand.
+"""
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +39,7 @@ def test_these_worlds_have_what_they_are_to_show(ending_of: Callable[[int], Pair
     endings = [ending_of(seed) for seed in SEEDS]
     missed = sum((each.missed for each in endings), Counter[str]())
 
-    assert sum(each.owed for each in endings) > 70
+    assert sum(each.owed for each in endings) > 5 * len(SEEDS)
     assert missed.keys() >= {
         "the signer: WAITING",
         "the signer: CLOCK",
@@ -53,7 +56,7 @@ def test_these_worlds_have_what_they_are_to_show(ending_of: Callable[[int], Pair
 def test_the_same_seed_gives_the_same_run_to_the_byte(
     ending_of: Callable[[int], PairEnding], grounds: Grounds, tmp_path: Path
 ) -> None:
-    assert pair(grounds, 3, tmp_path / "again") == ending_of(3)
+    assert pair(grounds, SEEDS[0], tmp_path / "again") == ending_of(SEEDS[0])
 
 
 def wait_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from tests.chain.forks.branches import Branches, Fresh, push_all, spoiled, unkno
 from tests.chain.same_state import assert_same_state
 from tests.chain.senders import Sender
 
-KEPT_APART = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=20, deadline=None)
+KEPT_APART = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=8, deadline=None)
 
 
 def test_the_longer_branch_wins_and_the_shorter_one_leaves_no_trace(fresh: Fresh, send: Sender) -> None:

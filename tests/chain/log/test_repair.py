@@ -131,7 +131,7 @@ def test_an_index_without_data_is_removed(tmp_path: Path) -> None:
         assert files_of(tmp_path) == (b"\0", b"\0")
 
 
-@settings(max_examples=200)
+@settings(max_examples=60)
 @given(
     index=st.binary(max_size=100)
     | st.lists(st.integers(0, 2000), max_size=12).map(

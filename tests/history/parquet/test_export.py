@@ -1,4 +1,7 @@
-"""The files of an export have what the history has, however it was interrupted."""
+"""The files of an export have what the history has, however it was interrupted.
+
+A usual run kills an export twice three times; `KILLS=50 scripts/test tests/history/parquet/test_export.py` fifty times.
+"""
 
 from __future__ import annotations
 
@@ -32,8 +35,8 @@ from tests.rpc.api.serving import copy_followed
 
 ROOT = Path(__file__).resolve().parents[3]
 CHAIN = "open-main"
-USUAL = ("open-hf0", CHAIN, "open-2", "open-pm2")
-KILLS = int(os.environ.get("KILLS", "5"))
+USUAL = ("open-hf0", CHAIN, "open-pm2")
+KILLS = int(os.environ.get("KILLS", "2"))
 
 
 @pytest.fixture(scope="module")
@@ -117,10 +120,17 @@ def test_an_export_may_begin_and_end_where_it_is_told_to(data_dir: Path, tmp_pat
     assert [row["block"] for row in rows_of(tmp_path, "blocks")] == list(range(250, 261))
 
 
+@pytest.fixture(scope="module")
+def whole(data_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All blocks, fifty a file, written without an interruption."""
+    folder = tmp_path_factory.mktemp("whole")
+    exported(data_dir, folder, blocks_per_file=50)
+    return folder
+
+
 @pytest.mark.parametrize("seed", range(KILLS))
-def test_after_kills_it_ends_in_the_same_bytes(seed: int, data_dir: Path, tmp_path: Path) -> None:
-    random, to, whole = Random(seed), tmp_path / "killed", tmp_path / "whole"  # noqa: S311 - moments to kill at
-    exported(data_dir, whole, blocks_per_file=50)
+def test_after_kills_it_ends_in_the_same_bytes(seed: int, data_dir: Path, whole: Path, tmp_path: Path) -> None:
+    random, to = Random(seed), tmp_path / "killed"  # noqa: S311 - moments to kill at
     for _ in range(3):
         words = [sys.executable, "-m", "tests.history.parquet.victim", str(data_dir), str(to)]
         victim = subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE)  # noqa: S603 - ourselves
@@ -178,12 +188,12 @@ def test_a_folder_that_cannot_be_written_loses_nothing(data_dir: Path, tmp_path:
 
 @pytest.mark.parametrize("bound", ["ROWS_A_GROUP", "BYTES_A_GROUP"])
 def test_no_more_is_in_memory_than_a_group(
-    bound: str, data_dir: Path, last: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    bound: str, data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole, groups = tmp_path / "whole", tmp_path / "groups"
-    exported(data_dir, whole)
+    whole, groups, last = tmp_path / "whole", tmp_path / "groups", 100
+    exported(data_dir, whole, last=last)
     monkeypatch.setattr(export, bound, 1)
-    exported(data_dir, groups)
+    exported(data_dir, groups, last=last)
     for table in SCHEMAS:
         assert rows_of(groups, table) == rows_of(whole, table)
     (file,) = (groups / "blocks").glob("*.parquet")

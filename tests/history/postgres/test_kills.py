@@ -32,7 +32,7 @@ from tests.postgres import address_of, new_folder, run_script, sql
 from tests.recorded import recorded_log
 from tests.server_watch import begin_watch, use
 
-KILLS = int(os.environ.get("KILLS", "10"))
+KILLS = int(os.environ.get("KILLS", "6"))
 """How many moments are tried, a third of them for each of the three."""
 
 KILLS_A_ROUND = min(KILLS, 10)

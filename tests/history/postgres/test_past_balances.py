@@ -1,4 +1,8 @@
-"""`get_balances_at` from PostgreSQL: what accounts had at past blocks is what `get_accounts` said there."""
+"""`get_balances_at` from PostgreSQL: what accounts had at past blocks is what `get_accounts` said there.
+
+A usual run takes one recorded chain; `EVERY_CHAIN=1 scripts/test tests/history/postgres/test_past_balances.py` takes
+both, and looks at twenty heights of each.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +20,8 @@ from tests.history.embedded.test_following import branch
 from tests.history.histories import followed
 from tests.history.postgres.feeding import feed_all, feeding
 from tests.history.postgres.test_balances import NAME, feed, feed_within, recording, replay
-from tests.node.datadir.test_past_state import HEIGHTS
+from tests.history.test_past_accounts import CHAINS
+from tests.node.datadir.test_past_state import LOOKED_AT
 from tests.recorded import ANSWERED
 from tests.rpc.api.past_answers import NOBODY, accounts_at, accounts_of, answer, balances_in, dispatcher_of
 from tests.rpc.api.serving import copy_followed
@@ -31,12 +36,12 @@ def fed(address: str, name: str, folder: Path) -> PostgresHistory:
     return PostgresHistory(address, HistorySettings())
 
 
-@pytest.mark.parametrize("name", HEIGHTS)
-def test_balances_at_twenty_heights_are_those_of_the_replayed_chain(name: str, postgres: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", CHAINS)
+def test_balances_at_many_heights_are_those_of_the_replayed_chain(name: str, postgres: str, tmp_path: Path) -> None:
     history = fed(postgres, name, tmp_path / "fed")
     dispatcher, looked_at = dispatcher_of(history), 0
     (tmp_path / "replayed").mkdir()
-    for height, accounts in accounts_at(name, tmp_path / "replayed", HEIGHTS[name]):
+    for height, accounts in accounts_at(name, tmp_path / "replayed", LOOKED_AT[name]):
         expected = balances_in(accounts)
         names = list(expected)
         for start in range(0, len(names), 100):
@@ -44,7 +49,7 @@ def test_balances_at_twenty_heights_are_those_of_the_replayed_chain(name: str, p
             found = answer(dispatcher, "get_balances_at", height, asked)
             assert found == [expected[str(each)] for each in asked], height
         looked_at += 1
-    assert looked_at == 20
+    assert looked_at == len(LOOKED_AT[name])
     head = ANSWERED[name]
     refused = answer(dispatcher, "get_balances_at", head + 1, [NOBODY])
     assert f"block {head + 1} is not there yet: the last one that is recorded is block {head}" in refused

@@ -19,7 +19,7 @@ from ledgerd.protocol.errors import RuleViolation
 from tests.protocol.plain_walk import PlainSigning, begin_plainly, left_plainly, require_plainly, verify_plainly
 from tests.protocol.random_webs import RandomWeb, agent_keys_of
 
-WEBS = int(os.environ.get("RANDOM_WEBS", "4000"))
+WEBS = int(os.environ.get("RANDOM_WEBS", "2000"))
 """How many are tried, in four parts."""
 
 PARTS = 4

@@ -8,7 +8,7 @@ import io
 import zlib
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ledgerd.snapshot.errors import SnapshotError
@@ -30,6 +30,7 @@ def file_of(pieces: list[str], header: str = "{}", *, beside: bool = False) -> b
         return b"".join(writer.finish(header))
 
 
+@settings(max_examples=15)
 @given(pieces=st.lists(TEXTS, max_size=8), header=TEXTS)
 def test_zlib_reads_what_was_put_in(pieces: list[str], header: str) -> None:
     wanted = ('{"header":' + header + ',"state":' + "".join(pieces) + "}").encode()

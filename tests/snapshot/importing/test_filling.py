@@ -20,7 +20,7 @@ from ledgerd.snapshot.importing.packing import PackedBatch, Tallies
 from ledgerd.state import Store
 from ledgerd.state.objects import STORED_TABLES
 from tests.snapshot.importing.test_load import contents
-from tests.snapshot.recorded import STATES, packed, recorded_file, small_state
+from tests.snapshot.recorded import STATES, light_file, packed, small_state
 
 Contents = dict[bytes, list[tuple[bytes, bytes]]]
 
@@ -59,7 +59,7 @@ def test_a_state_that_several_processes_make_is_that_of_one(tmp_path: Path, monk
     monkeypatch.setattr(filling, "unpacked_batch", unpacked_batch)
     with processes_beside(TESTNET, 2) as beside:
         for name in STATES:
-            require_same(tmp_path / name, recorded_file(name), beside)
+            require_same(tmp_path / name, light_file(name), beside)
         assert len(beside.pids) == 2
     assert beside.pids == []
     assert len(taken) > 10
@@ -75,7 +75,7 @@ def test_what_a_process_that_is_killed_or_hangs_had_is_done_without_it(
     with processes_beside(TESTNET, 1) as beside:
         (pid,) = beside.pids
         os.kill(pid, which)
-        require_same(tmp_path, recorded_file("open-2-120"), beside)
+        require_same(tmp_path, light_file("open-2-120"), beside)
         assert beside.pids == []
     assert "a process for the import is lost" in caplog.text
     with pytest.raises(ProcessLookupError):

@@ -36,7 +36,7 @@ from ledgerd.state.objects.validators import (
     VALIDATOR_VOTES,
     SchedulePlace,
 )
-from tests.snapshot.recorded import STATES, packed, recorded_file, small_state
+from tests.snapshot.recorded import STATES, light_file, packed, recorded_file, small_state
 from tests.state.ids import set_next_id
 
 
@@ -233,7 +233,7 @@ LIMITS = (LoadingLimits(), LoadingLimits(rows_a_run=7, items_a_block=3, bytes_a_
 
 @pytest.mark.parametrize("name", STATES)
 def test_a_recorded_state_is_the_file_of_its_records_created_one_by_one(tmp_path: Path, name: str) -> None:
-    snapshot = Snapshot.from_bytes(recorded_file(name))
+    snapshot = Snapshot.from_bytes(light_file(name))
     records = [
         (section.table, section.parse(record))
         for section, record in ((BY_NAME.get(name), record) for name, record in snapshot.records())

@@ -1,7 +1,12 @@
-"""Work that is cut over many blocks goes on after a kill, an undo, or in a node that began with a snapshot."""
+"""Work that is cut over many blocks goes on after a kill, an undo, or in a node that began with a snapshot.
+
+A usual run begins at every other recorded height, and at each with
+`EVERY_CHAIN=1 scripts/test tests/chain/steps/markets/test_cuts.py`.
+"""
 
 from __future__ import annotations
 
+import os
 from itertools import pairwise
 from pathlib import Path
 
@@ -45,6 +50,8 @@ HEIGHTS = MARKET_STATES[NAME]
 ALL_DONE = 1366
 """There no settlement is under way, and a snapshot does not tell how many there were: ids begin again."""
 
+PAIRS = [pair for pair in pairwise(HEIGHTS) if pair[0] != ALL_DONE]
+
 
 def begin_at(folder: Path, height: int) -> None:
     """A data directory of a node that was given a recorded state."""
@@ -73,7 +80,7 @@ def assert_recorded(chain: Chain, height: int) -> None:
     assert found is None, found
 
 
-@pytest.mark.parametrize(("begun", "until"), [pair for pair in pairwise(HEIGHTS) if pair[0] != ALL_DONE])
+@pytest.mark.parametrize(("begun", "until"), PAIRS if "EVERY_CHAIN" in os.environ else PAIRS[::2])
 def test_a_snapshot_at_a_cut_goes_on_to_the_next_recorded_state(begun: int, until: int, tmp_path: Path) -> None:
     begin_at(tmp_path, begun)
 
