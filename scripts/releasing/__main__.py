@@ -24,6 +24,9 @@ from scripts.releasing.sources import require_release_of, told_by_git
 from scripts.releasing.sums import sign, write_sums
 from scripts.releasing.wheels import ARCHITECTURES, Architecture, fetch, hashes, packages_in
 
+TIGHTLY, LOOSELY = 6, 1
+"""Levels of compression."""
+
 
 def read_arguments(words: Sequence[str]) -> argparse.Namespace:
     """What was asked for."""
@@ -46,16 +49,20 @@ def read_arguments(words: Sequence[str]) -> argparse.Namespace:
         metavar="COMMAND",
         help="a command that signs the file named after it, such as ssh-keygen -Y sign",
     )
+    arguments.add_argument(
+        "--quick", action="store_true", help="pack loosely, in half of the time: for a trial, whose sums are its own"
+    )
     return arguments.parse_args(words)
 
 
 class Release:
     """What is made of one commit, in one folder."""
 
-    def __init__(self, version: str, folder: Path, debian: Path | None) -> None:
+    def __init__(self, version: str, folder: Path, debian: Path | None, level: int) -> None:
         self.version = version
         self.folder = folder
         self.debian = debian.resolve() if debian else None
+        self.level = level
         self.revision = told_by_git("rev-parse", "HEAD")
         self.time = int(told_by_git("log", "-1", "--format=%ct"))
         self.packages: dict[str, Distribution] = {}
@@ -98,9 +105,9 @@ class Release:
             of_package.extend({digest} - {*of_package})
         tag = f"linux-{architecture.debian}-python{python_version()}"
         packed = self.folder / f"{PROGRAM}-{self.version}-{tag}.zip"
-        archive(program, packed, self.time)
+        archive(program, packed, self.time, self.level)
         print(packed)
-        print(build_package(program, self.folder, self.version, architecture))
+        print(build_package(program, self.folder, self.version, architecture, self.level))
         self.add_image(program, architecture, workshop)
 
     def add_image(self, program: Path, architecture: Architecture, workshop: Path) -> None:
@@ -108,7 +115,7 @@ class Release:
         debian = fetched(architecture, (self.debian or workshop / "debian") / architecture.debian, workshop / "apt")
         image = self.folder / f"{PROGRAM}-{self.version}-linux-{architecture.debian}.oci.tar"
         layers = [base_layer(debian, self.time), program_layer(program, self.time)]
-        build_image(layers, image, architecture, (self.version, self.revision, self.time))
+        build_image(layers, image, architecture, (self.version, self.revision, self.time), self.level)
         print(image)
         listed = image.with_suffix(".cdx.json")
         write_sbom_of_image(listed, self.version, (self.revision, self.time), architecture.debian, debian)
@@ -132,7 +139,9 @@ def main(words: Sequence[str]) -> int:
         folder = new_folder(chosen.folder or ROOT / "dist" / chosen.version)
         architectures = [ARCHITECTURES[name] for name in sorted(set(chosen.architecture or ARCHITECTURES))]
         with TemporaryDirectory() as workshop:
-            Release(chosen.version, folder, chosen.packages).make(architectures, Path(workshop))
+            Release(chosen.version, folder, chosen.packages, LOOSELY if chosen.quick else TIGHTLY).make(
+                architectures, Path(workshop)
+            )
         sums = write_sums(folder)
         print(sums)
         if chosen.sign_with:

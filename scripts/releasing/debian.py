@@ -30,7 +30,7 @@ def debian_version(version: str) -> str:
     return re.sub(r"(?<=\d)\.?(a|b|rc|dev)(?=\d)", r"~\1", version)
 
 
-def build_package(program: Path, folder: Path, version: str, architecture: Architecture) -> Path:
+def build_package(program: Path, folder: Path, version: str, architecture: Architecture, level: int) -> Path:
     """Build the package of an assembled program, all its files of the time that is given in SOURCE_DATE_EPOCH."""
     epoch = int(os.environ[TIME])
     tree = program.with_name("package")
@@ -58,7 +58,7 @@ def build_package(program: Path, folder: Path, version: str, architecture: Archi
             path.chmod(0o755)
         os.utime(path, (epoch, epoch), follow_symlinks=False)  # dpkg-deb sets back only what is later
     file = folder / f"{PROGRAM}_{debian_version(version)}_{architecture.debian}.deb"
-    run([BUILDER, "--root-owner-group", "-Zgzip", "-z6", "--build", str(tree), str(file)])
+    run([BUILDER, "--root-owner-group", "-Zgzip", f"-z{level}", "--build", str(tree), str(file)])
     return file
 
 

@@ -88,11 +88,13 @@ def program_layer(program: Path, epoch: int) -> Layer:
     return layer
 
 
-def build_image(layers: list[Layer], file: Path, architecture: Architecture, release: tuple[str, str, int]) -> None:
+def build_image(
+    layers: list[Layer], file: Path, architecture: Architecture, release: tuple[str, str, int], level: int
+) -> None:
     """Write the archive of an image; `release` is the version, the commit and its time."""
     version, revision, epoch = release
     created = datetime.fromtimestamp(epoch, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    blobs = [each.write() for each in layers]
+    blobs = [each.write(level) for each in layers]
     labels = {
         "org.opencontainers.image.created": created,
         "org.opencontainers.image.licenses": "MIT",

@@ -98,13 +98,13 @@ class Layer:
             if above != "." and above not in self.entries:
                 self.folder(above)
 
-    def write(self) -> Blob:
+    def write(self, level: int) -> Blob:
         """The layer, its files in order."""
         plain = BytesIO()
         with TarFile(fileobj=plain, mode="w", format=PAX_FORMAT) as archive:
             for _, (entry, content) in sorted(self.entries.items()):
                 archive.addfile(entry, BytesIO(content))
-        packer = zlib.compressobj(6, wbits=31)  # gzip, without a name or a time
+        packer = zlib.compressobj(level, wbits=31)  # gzip, without a name or a time
         packed = packer.compress(plain.getbuffer()) + packer.flush()
         return Blob(packed, digest_of(plain.getbuffer()))
 

@@ -25,10 +25,10 @@ def assemble(wheels: list[Path], folder: Path) -> None:
     open_to_everybody(folder)
 
 
-def archive(program: Path, file: Path, epoch: int) -> None:
+def archive(program: Path, file: Path, epoch: int, level: int) -> None:
     """Pack the program, its files in order, all of one time."""
     moment = time.gmtime(epoch)[:6]
-    with ZipFile(file, "w", ZIP_DEFLATED, compresslevel=6) as packed:
+    with ZipFile(file, "w", ZIP_DEFLATED, compresslevel=level) as packed:
         for path in sorted(each for each in program.rglob("*") if each.is_file()):
             entry = ZipInfo(f"{PROGRAM}/{path.relative_to(program).as_posix()}", moment)
             entry.create_system = UNIX

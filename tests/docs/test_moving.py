@@ -18,7 +18,7 @@ import pytest
 
 from ledgerd.cli.main import main
 from tests.adopt.directories import digests, with_full_log
-from tests.docs.guides import Reader, Step, lessons_of, steps_of
+from tests.docs.guides import SMALLER, Reader, Step, lessons_of, steps_of
 from tests.docs.ports import HOST, free_base
 from tests.node.processes import LOOPBACK, NodeProcess
 from tests.patience import PATIENCE
@@ -102,7 +102,7 @@ def base(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
 
 def test_a_validator_is_handed_over_between_real_nodes(tmp_path: Path, base: int) -> None:
     ports = {f"20{number:03}": str(base + number) for number in (0, 50, 51, 100, 150, 151, 250, 251)}
-    first = [*steps_of("validators.md", {**ports, "--block-time 1": "--block-time 0.5"})]
+    first = [*steps_of("validators.md", {**ports, "--block-time 1": "--block-time 0.5", **SMALLER})]
     section = [each for each in steps_of(PAGE, ports) if "ours" in each.text]
     with Reader(tmp_path) as reader:
         reader.wait_for(reader.take(first[0]), "all on one head")

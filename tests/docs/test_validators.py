@@ -13,7 +13,7 @@ import pytest
 
 from ledgerd.node.config.configuration import read_configuration
 from ledgerd.protocol.crypto.keys import PrivateKey
-from tests.docs.guides import DOCUMENTS, Reader, Step, steps_of
+from tests.docs.guides import DOCUMENTS, SMALLER, Reader, Step, steps_of
 from tests.docs.ports import free_base
 
 PRODUCER = DOCUMENTS.parent / "src" / "ledgerd" / "producer"
@@ -35,7 +35,7 @@ def test_the_guide_leads_to_a_validator_that_produces_moves_changes_its_key_and_
     tmp_path: Path, base: int
 ) -> None:
     running = {f"20{number:03}": str(base + number) for number in (0, 50, 100, 150, 250)}
-    steps = iter(steps_of("validators.md", {**running, "--block-time 1": "--block-time 0.5"}))
+    steps = iter(steps_of("validators.md", {**running, "--block-time 1": "--block-time 0.5", **SMALLER}))
     with Reader(tmp_path) as reader:
         reader.wait_for(reader.take(next(steps)), "all on one head")
 

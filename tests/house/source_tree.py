@@ -66,17 +66,30 @@ def _parsed(text: str, name: str) -> ast.Module:
     return ast.parse(text, filename=name)
 
 
+@cache
+def nodes_of(tree: ast.Module) -> tuple[ast.AST, ...]:
+    """Everything in the tree of a file: gone through once, as the way there takes longer than what a test asks."""
+    return tuple(ast.walk(tree))
+
+
 def module_name(path: Path, src: Path) -> str:
     parts = path.relative_to(src).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def imports(path: Path, src: Path) -> Iterator[Import]:
+def imports(path: Path, src: Path) -> tuple[Import, ...]:
     """What a file imports; `from a import b` gives `a.b`, relative names are made full."""
-    package = module_name(path, src).split(".")
-    if path.name != "__init__.py":
-        package.pop()
-    for node in ast.walk(parse(path)):
+    package = module_name(path, src)
+    return _imports(parse(path), package if path.name == "__init__.py" else package.rpartition(".")[0])
+
+
+@cache
+def _imports(tree: ast.Module, inside: str) -> tuple[Import, ...]:
+    return tuple(_imported(tree, inside.split(".") if inside else []))
+
+
+def _imported(tree: ast.Module, package: list[str]) -> Iterator[Import]:
+    for node in nodes_of(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield Import(alias.name, node.lineno)

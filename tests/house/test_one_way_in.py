@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.house.source_tree import PACKAGE, ROOT, imports, parse, python_files, write_tree
+from tests.house.source_tree import PACKAGE, ROOT, imports, nodes_of, parse, python_files, write_tree
 
 PARTS = frozenset({"store", "ledger", "trunk", "forks", "blocks", "pending", "linking", "choice"})
 PRIVATE = frozenset({f"_{name}" for name in PARTS} | {"_parts", "_block_log", "parts"})
@@ -49,7 +49,7 @@ def names_in(annotation: ast.expr) -> set[str]:
 def chains_by_type(tree: ast.Module) -> set[str]:
     """The names of parameters and variables that are declared to be a chain, or are made as one."""
     found = set()
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         match node:
             case (
                 ast.arg(arg=name, annotation=ast.expr() as kind)
@@ -74,7 +74,7 @@ def reaches_into_the_chain(path: Path) -> Iterator[tuple[int, str]]:
     def belongs(owner: ast.expr) -> bool:
         return is_chain(owner) or (isinstance(owner, ast.Name) and owner.id in known)
 
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         match node:
             case ast.Attribute(value=owner, attr=name) if belongs(owner) and name in PARTS | PRIVATE:
                 yield node.lineno, name
@@ -86,7 +86,7 @@ def reaches_into_the_chain(path: Path) -> Iterator[tuple[int, str]]:
 
 def writes_to_forks(path: Path) -> Iterator[tuple[int, str]]:
     """Calls that change a fork database, and assignments to its fields."""
-    for node in ast.walk(parse(path)):
+    for node in nodes_of(parse(path)):
         match node:
             case ast.Attribute(value=ast.Name(id=owner) | ast.Attribute(attr=owner), attr=name, ctx=use):
                 is_write = name in FORK_WRITES or (name in FORK_FIELDS and isinstance(use, ast.Store))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.house.source_tree import PACKAGE, ROOT, imports, parse, python_files, write_tree
+from tests.house.source_tree import PACKAGE, ROOT, imports, nodes_of, parse, python_files, write_tree
 
 PURE_ROOMS = ("codec", "pricing", "protocol", "chain", "state")
 
@@ -38,7 +38,7 @@ def reaches_outside(src: Path) -> list[str]:
     for path in python_files(*(src / PACKAGE / room for room in PURE_ROOMS)):
         name = path.relative_to(src / PACKAGE).as_posix()
         found += [f"{name}:{i.line}: {i.target}" for i in imports(path, src) if is_forbidden(i.target)]
-        for node in ast.walk(parse(path)):
+        for node in nodes_of(parse(path)):
             if isinstance(node, ast.Attribute):
                 match node.value:
                     case ast.Name(id=owner) | ast.Attribute(attr=owner):

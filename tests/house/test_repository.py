@@ -224,7 +224,6 @@ def test_ci_ends_with_the_test_command_of_the_readme() -> None:
         "format",
         "types",
         "layering",
-        "used",
         "clients",
         "test",
     ]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.house.source_tree import ROOT, parse, python_files, write_tree
+from tests.house.source_tree import ROOT, nodes_of, parse, python_files, write_tree
 
 LINES_OF_A_FILE = 450
 LINES_OF_A_FUNCTION = 60
@@ -22,7 +22,7 @@ def oversized(root: Path) -> list[str]:
         lines = len(path.read_text(encoding="utf-8").splitlines())
         if lines > LINES_OF_A_FILE:
             found.append(f"{name}: {lines} lines")
-        for node in ast.walk(parse(path)):
+        for node in nodes_of(parse(path)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 length = (node.end_lineno or node.lineno) - node.lineno + 1
                 if length > LINES_OF_A_FUNCTION:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.house.source_tree import PACKAGE, ROOT, parse, python_files, write_tree
+from tests.house.source_tree import PACKAGE, ROOT, nodes_of, parse, python_files, write_tree
 
 SUPERVISION = "supervision"
 CLIENT = "sdk/running.py"
@@ -72,7 +72,7 @@ def _named(tree: ast.Module) -> Iterator[tuple[str, int]]:
 
 def _imported(tree: ast.Module, known: dict[str, str]) -> Iterator[tuple[str, int]]:
     """Imports; what each name in the file stands for is noted."""
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 known[alias.asname or alias.name.partition(".")[0]] = alias.name if alias.asname else ""
@@ -85,7 +85,7 @@ def _imported(tree: ast.Module, known: dict[str, str]) -> Iterator[tuple[str, in
 
 
 def _asked(tree: ast.Module, known: dict[str, str]) -> Iterator[tuple[str, int]]:
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if isinstance(node, ast.Call) and _full(node.func, known) == "asyncio.Task":
             yield "asyncio.Task()", node.lineno  # anywhere else it is an annotation
         if isinstance(node, ast.Attribute):

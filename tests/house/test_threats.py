@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.house.source_tree import ROOT
+from tests.house.source_tree import ROOT, parse
 
 DOCUMENT = ROOT / "docs" / "threats.md"
 
@@ -43,8 +43,7 @@ def faults(text: str) -> Iterator[str]:
 def _has_test(path: Path, name: str) -> bool:
     if not path.exists():
         return False
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    return any(isinstance(node, ast.FunctionDef) and node.name == name for node in tree.body)
+    return any(isinstance(node, ast.FunctionDef) and node.name == name for node in parse(path).body)
 
 
 def test_every_threat_has_its_test_and_its_bound() -> None:

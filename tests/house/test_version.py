@@ -13,7 +13,7 @@ from ledgerd.rpc.describe.openrpc import document_of
 from scripts.build_program import version_of_sources
 from scripts.set_version import PROJECTS, with_version
 from tests.house.distributions import OURS
-from tests.house.source_tree import PACKAGE, ROOT, parse, python_files, write_tree
+from tests.house.source_tree import PACKAGE, ROOT, nodes_of, parse, python_files, write_tree
 
 OF_OTHERS = {"4.1.0": "the version of the network", "1.3.2": "the version of OpenRPC"}
 """Texts in the source that the version of this program may equal one day."""
@@ -22,7 +22,7 @@ OF_OTHERS = {"4.1.0": "the version of the network", "1.3.2": "the version of Ope
 def written_versions(root: Path, released: str) -> Iterator[str]:
     """Places in the source that have the version as a text, or a name for it that is given a text."""
     for path in python_files(root / "src" / PACKAGE, root / "scripts"):
-        for node in ast.walk(parse(path)):
+        for node in nodes_of(parse(path)):
             match node:
                 case ast.Constant(value=str(text)) if text == released and text not in OF_OTHERS:
                     yield f"{path.relative_to(root).as_posix()}:{node.lineno}"

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.house.source_tree import PACKAGE, called_name, imports, module_name, parse, python_files
+from tests.house.source_tree import PACKAGE, called_name, imports, module_name, nodes_of, parse, python_files
 
 PLAIN_DECORATORS = {
     "abstractmethod", "asynccontextmanager", "cache", "cached_property", "classmethod", "contextmanager", "dataclass",
@@ -79,7 +79,7 @@ def uses(root: Path, *folders: Path) -> Uses:
     for path in python_files(*folders):
         base = _base(path, root)
         aliases: dict[str, str] = {}
-        for node in ast.walk(parse(path)):
+        for node in nodes_of(parse(path)):
             _note(found, path, node)
             if isinstance(node, ast.ImportFrom):
                 aliases |= {alias.name: alias.asname for alias in node.names if alias.asname}
@@ -223,7 +223,7 @@ def handed_on(path: Path) -> list[str]:
     """The names that a file imports from this project."""
     return [
         alias.asname or alias.name
-        for node in ast.walk(parse(path))
+        for node in nodes_of(parse(path))
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(PACKAGE)
         for alias in node.names
     ]

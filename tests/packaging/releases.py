@@ -72,9 +72,14 @@ class Place:
 
     def begin(self, sources: Path, *words: str, umask: int = 0o022) -> subprocess.Popen[str]:
         """Start a release of the sources at some place, with pip kept from the network."""
-        own = {"PYTHONPATH": str(sources), "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(self.wheels)}
+        own = {
+            "PYTHONPATH": str(sources),
+            "TMPDIR": str(self.folder),
+            "PIP_NO_INDEX": "1",
+            "PIP_FIND_LINKS": str(self.wheels),
+        }
         return subprocess.Popen(  # noqa: S603 - our own words
-            [*release_command(*words), "--packages", str(self.debian), *signing(self.key)],
+            [*release_command(*words), "--quick", "--packages", str(self.debian), *signing(self.key)],
             cwd="/",
             env={"PATH": os.environ["PATH"], "HOME": "/nonexistent", **own},
             stdout=subprocess.PIPE,
