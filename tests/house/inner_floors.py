@@ -203,7 +203,7 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
     "shadow": (
         ("settings",),
         ("keeping", "asking"),
-        ("finding", "gate"),
+        ("agenda", "finding", "gate", "heads"),
         ("following",),
         ("process",),
     ),
