@@ -204,7 +204,7 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("settings",),
         ("keeping", "asking"),
         ("agenda", "finding", "gate", "heads"),
-        ("following",),
+        ("following", "snapshots"),
         ("process",),
     ),
     "sdk.transactions": (
