@@ -197,10 +197,13 @@ def test_the_process_asks_within_its_share_of_a_core_and_leaves_a_record(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slept: list[float] = []
+    start = MagicMock()
+    start.return_value.is_running = True
     monkeypatch.setattr("ledgerd.shadow.process.signal.signal", lambda *_: None)
     monkeypatch.setattr("ledgerd.shadow.process.time.sleep", slept.append)
     with recorded_node(tmp_path / "node") as url:
-        run_shadow(ShadowOrder(url, url, str(tmp_path), 1e6, 1.0), no_process, lambda: len(slept) >= 20)
+        order = ShadowOrder(url, url, str(tmp_path), 1e6, 1.0, snapshots=SnapshotTask("127.0.0.1:9"))
+        run_shadow(order, start, lambda: len(slept) >= 20)
 
     record = read_record(record_file(tmp_path, url))
     assert record is not None
@@ -208,6 +211,8 @@ def test_the_process_asks_within_its_share_of_a_core_and_leaves_a_record(
     assert record.equal.number == HEIGHT
     assert record.questions > 50
     assert sum(slept) > 0
+    start.assert_called_once()
+    start.return_value.kill.assert_called_once()
 
 
 def test_a_damaged_record_does_not_end_the_process_and_is_left_as_it_is(

@@ -16,7 +16,7 @@ from ledgerd.protocol.errors import OperatorError
 from ledgerd.shadow.snapshots.outcome import FoundRecord, SnapshotOutcome
 
 EXPIRED_BLOCKS = 1_200
-"""Blocks of an hour, the longest that a transaction can wait (spec 03, section 7)."""
+"""Blocks of an hour, the longest that a transaction can wait (spec 01, section 9)."""
 CHANGING_TIMES = 6
 """Snapshots in a row in which a place whose values change has to differ."""
 MOST_DOUBTS = 2_000

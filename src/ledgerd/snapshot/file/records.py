@@ -32,6 +32,9 @@ from ledgerd.state.views.view import View
 OF_A_PROGRAM = frozenset({METADATA.name, "transaction"})
 """What a program keeps since it began: metadata of markets, and the transactions that it has seen lately."""
 
+NEVER_SET = "block_post_validation"
+"""The section with places that the reference does not initialise (spec 03, section 27.2)."""
+
 MOST_UNKNOWN = 100
 """Names of sections and fields of another program that are told of."""
 
@@ -54,13 +57,11 @@ class StateRecord(NamedTuple):
 
     def compared(self) -> RecordFields:
         """What of it is compared. `SnapshotError`: it is no record of its section."""
-        section = self.section
         try:
-            entity = section.parse(json.loads(self.text, strict=False))
-        except (DecodeError, ValueError, RecursionError) as problem:
-            raise SnapshotError(f"record {self.id} of {section.name} cannot be taken: {problem}") from problem
-        fields: RecordFields = json.loads(section.text(entity))
-        return without_marks(section.name, fields)
+            record = json.loads(self.text, strict=False)
+        except (ValueError, RecursionError) as problem:
+            raise SnapshotError(f"record {self.id} of {self.section.name} cannot be taken: {problem}") from problem
+        return without_marks(self.section.name, _as_ours(self.section, record))
 
 
 class DifferingRecord(NamedTuple):
@@ -73,9 +74,20 @@ class DifferingRecord(NamedTuple):
 
 
 def without_marks(section: str, record: RecordFields) -> RecordFields:
-    """Without what two sound programs write differently."""
+    """Without what two sound programs write differently. `SnapshotError`: it is no record of its section."""
+    if section == NEVER_SET:
+        record = _as_ours(BY_NAME[section], record)
     left_out = NOT_COMPARED.get(section, frozenset())
     return {name: value for name, value in record.items() if name not in left_out}
+
+
+def _as_ours(section: SnapshotSection[Any], record: Json) -> RecordFields:
+    """A record under today's names, as this program writes it."""
+    try:
+        fields: RecordFields = json.loads(section.text(section.parse(record)))
+    except DecodeError as problem:
+        raise SnapshotError(f"a record of {section.name} cannot be taken: {problem}") from problem
+    return fields
 
 
 def records_of_view(view: View) -> Iterator[StateRecord]:

@@ -41,7 +41,7 @@ SHOWN_OPTIONS = (
 
 STATE_OPTIONS = (
     *("data-dir", "config-file", "chain", "plugin", "shared-file-dir", "shared-file-size", "inc-shared-file-size"),
-    *("min-free-shared-file-size", "snapshot-dir", "block-archive-dir", "pm-legacy-residual"),
+    *("min-free-shared-file-size", "snapshot-dir", "block-archive-dir", "snapshot-pm-legacy-residual"),
 )
 """Options with which a state of this node is made from its blocks, as by `ledgerd state --at`."""
 
