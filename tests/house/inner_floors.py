@@ -203,8 +203,8 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
     "shadow": (
         ("settings",),
         ("keeping", "asking"),
-        ("finding", "gate"),
-        ("following",),
+        ("agenda", "finding", "gate", "heads"),
+        ("following", "snapshots"),
         ("process",),
     ),
     "sdk.transactions": (

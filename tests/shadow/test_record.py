@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from unittest.mock import MagicMock
 
 import pytest
 
@@ -29,11 +30,12 @@ from ledgerd.shadow.keeping.record import (
 )
 from ledgerd.shadow.keeping.telling import told_bundle
 from ledgerd.shadow.process import keep_running, run_shadow
-from ledgerd.shadow.settings import ShadowOrder
+from ledgerd.shadow.settings import ShadowOrder, SnapshotTask
 from tests.compare.doubles import HEIGHT, recorded_node
 from tests.shadow.world import Played
 
 SECRET = PrivateKey(bytes(range(32)))
+no_process = MagicMock(side_effect=AssertionError("no snapshot is compared here"))
 
 
 def finding(number: int, ours: Json, theirs: Json) -> ShadowFinding:
@@ -169,28 +171,39 @@ def test_the_command_compares_with_the_node_of_this_machine_unless_told_otherwis
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     orders: list[ShadowOrder] = []
-    monkeypatch.setattr("ledgerd.cli.tools.shadow.run_shadow", orders.append)
+    monkeypatch.setattr("ledgerd.cli.tools.shadow.run_shadow", lambda order, _: orders.append(order))
     assert main(["shadow", "http://vizd:8090", "--data-dir", str(tmp_path)]) == EQUAL
     assert (
         main(["shadow", "http://vizd:8090", "http://ours", "--folder", "f", "--rate", "7", "--processor", "3"]) == EQUAL
     )
     assert main(["shadow", "http://vizd:8090", "--rate", "0"]) == 1
+    assert "--rate has to be above 0" in capsys.readouterr().err
+    assert main(["shadow", "http://vizd:8090", "--snapshots", "vizd:8092"]) == 1
+    assert "--snapshots needs --data-dir of our node, or --our-snapshots" in capsys.readouterr().err
+    places = ["--snapshots", "vizd:8092", "--our-snapshots", "ours:8092", "--snapshot-hours", "1"]
+    assert main(["shadow", "http://vizd:8090", *places]) == EQUAL
+    assert orders.pop().snapshots == SnapshotTask("vizd:8092", "ours:8092", seconds=3_600)
+    assert main(["shadow", "http://vizd:8090", "--snapshots", "vizd:8092", "--data-dir", str(tmp_path)]) == EQUAL
+    data = {"data-dir": [str(tmp_path)]}
+    assert orders.pop().snapshots == SnapshotTask("vizd:8092", str(tmp_path / "snapshots"), data)
 
     assert orders == [
         ShadowOrder("http://127.0.0.1:8090", "http://vizd:8090", str(tmp_path / "shadow"), 10.0, 20.0),
         ShadowOrder("http://ours", "http://vizd:8090", "f", 7.0, 3.0),
     ]
-    assert "--rate has to be above 0" in capsys.readouterr().err
 
 
 def test_the_process_asks_within_its_share_of_a_core_and_leaves_a_record(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slept: list[float] = []
+    start = MagicMock()
+    start.return_value.is_running = True
     monkeypatch.setattr("ledgerd.shadow.process.signal.signal", lambda *_: None)
     monkeypatch.setattr("ledgerd.shadow.process.time.sleep", slept.append)
     with recorded_node(tmp_path / "node") as url:
-        run_shadow(ShadowOrder(url, url, str(tmp_path), 1e6, 1.0), lambda: len(slept) >= 20)
+        order = ShadowOrder(url, url, str(tmp_path), 1e6, 1.0, snapshots=SnapshotTask("127.0.0.1:9"))
+        run_shadow(order, start, lambda: len(slept) >= 20)
 
     record = read_record(record_file(tmp_path, url))
     assert record is not None
@@ -198,6 +211,8 @@ def test_the_process_asks_within_its_share_of_a_core_and_leaves_a_record(
     assert record.equal.number == HEIGHT
     assert record.questions > 50
     assert sum(slept) > 0
+    start.assert_called_once()
+    start.return_value.kill.assert_called_once()
 
 
 def test_a_damaged_record_does_not_end_the_process_and_is_left_as_it_is(
@@ -207,9 +222,8 @@ def test_a_damaged_record_does_not_end_the_process_and_is_left_as_it_is(
     monkeypatch.setattr("ledgerd.shadow.process.time.sleep", slept.append)
     file = record_file(tmp_path, "http://127.0.0.1:9")
     file.write_text("{")
-    keep_running(
-        ShadowOrder("http://127.0.0.1:9", "http://127.0.0.1:9", str(tmp_path), 1e6, 1.0), lambda: len(slept) > 60
-    )
+    order = ShadowOrder("http://127.0.0.1:9", "http://127.0.0.1:9", str(tmp_path), 1e6, 1.0)
+    keep_running(order, no_process, lambda: len(slept) > 60)
 
     assert file.read_text() == "{"
     assert caplog.text.count("nothing is compared: ") == 3

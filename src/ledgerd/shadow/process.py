@@ -8,6 +8,7 @@ import secrets
 import signal
 import time
 from collections.abc import Callable
+from contextlib import closing, nullcontext
 from importlib.metadata import version
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from ledgerd.shadow.following import Shadow
 from ledgerd.shadow.keeping.bundles import Bundles
 from ledgerd.shadow.keeping.record import ShadowRecord, read_record, record_file, write_record
 from ledgerd.shadow.settings import ShadowOrder
+from ledgerd.shadow.snapshots.turns import SnapshotTurns, StartJob
 
 DURABLE_SECONDS = 60.0
 """Between two records that outlast a loss of power; a difference is written so at once."""
@@ -30,8 +32,8 @@ SEEDS = 1 << 32
 log = logging.getLogger(__name__)
 
 
-def run_shadow(order: ShadowOrder, is_over: Callable[[], bool] = lambda: False) -> None:
-    """Run until a signal, or until there is no need any more."""
+def run_shadow(order: ShadowOrder, start: StartJob, is_over: Callable[[], bool] = lambda: False) -> None:
+    """Run until a signal, or until there is no need any more. Snapshots are compared by processes that are started."""
     folder = Path(order.folder)
     folder.mkdir(parents=True, exist_ok=True)
     file = record_file(folder, order.theirs)
@@ -44,22 +46,34 @@ def run_shadow(order: ShadowOrder, is_over: Callable[[], bool] = lambda: False) 
     ):
         pair = Pair(ours, theirs)
         bundles = Bundles(folder, f"ledgerd {version('ledgerd')}", order.configuration)
-        shadow = Shadow(
-            pair, (*APIS, ACCOUNT_HISTORY, OPERATION_HISTORY), record, Finder(pair, bundles, log.error), time.time
-        )
+        finder = Finder(pair, bundles, log.error)
+        shadow = Shadow(pair, (*APIS, ACCOUNT_HISTORY, OPERATION_HISTORY), record, finder, time.time)
+        turns = None
+        if order.snapshots is not None:
+            turns = SnapshotTurns(order.snapshots, file, record, finder, start, time.time, log.warning)
         try:
-            _go_on(shadow, record, file, order.processor, is_over)
+            with nullcontext() if turns is None else closing(turns):
+                _go_on(shadow, turns, record, file, order.processor, is_over)
         except KeyboardInterrupt:
             log.info("the shadow stops at block %(block)d", {"block": record.highest})
         finally:
             write_record(file, record, durably=True)
 
 
-def _go_on(shadow: Shadow, record: ShadowRecord, file: Path, processor: float, is_over: Callable[[], bool]) -> None:
+def _go_on(
+    shadow: Shadow,
+    turns: SnapshotTurns | None,
+    record: ShadowRecord,
+    file: Path,
+    processor: float,
+    is_over: Callable[[], bool],
+) -> None:
     durable_at, told = time.monotonic(), record.differences
     while not is_over():
         began, used = time.monotonic(), time.process_time()
         pause = shadow.step()
+        if turns is not None:
+            turns.step()
         is_due = began - durable_at >= DURABLE_SECONDS or record.differences != told
         write_record(file, record, durably=is_due)
         if is_due:
@@ -68,11 +82,11 @@ def _go_on(shadow: Shadow, record: ShadowRecord, file: Path, processor: float, i
         time.sleep(max(pause, least, 0.0))
 
 
-def keep_running(order: ShadowOrder, is_over: Callable[[], bool]) -> None:
+def keep_running(order: ShadowOrder, start: StartJob, is_over: Callable[[], bool]) -> None:
     """Run beside a node, which a full disk or a damaged record must not end: it is said, and tried again."""
     while not is_over():
         try:
-            run_shadow(order, is_over)
+            run_shadow(order, start, is_over)
         except (OperatorError, OSError) as problem:
             log.error("nothing is compared: %(reason)s", {"reason": problem})  # noqa: TRY400 - it is no bug
             left = RETRY_SECONDS

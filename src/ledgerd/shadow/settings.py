@@ -4,14 +4,39 @@ compared.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import msgspec
+
+from ledgerd.protocol.errors import OperatorError
+from ledgerd.protocol.types.endpoint import Endpoint
 
 DEFAULT_RATE = 10
 LEAST_RATE = 5
 """With fewer requests a second, what is asked of each block and round takes longer than they."""
 DEFAULT_PROCESSOR = 20
+DEFAULT_SNAPSHOT_HOURS = 24
+DEFAULT_SNAPSHOT_MIB = 2_048
+MEBIBYTE = 1 << 20
+LARGEST_PORT = 65_535
 FOLDER = "shadow"
 """In the data directory: the record, and what was found."""
+
+
+SnapshotPlace = Endpoint | Path
+"""Where a node serves its snapshots, or the folder or file where it writes them."""
+
+
+def read_snapshot_place(text: str) -> SnapshotPlace:
+    """HOST:PORT, or a path. `OperatorError`: it is neither."""
+    host, colon, port = text.rpartition(":")
+    if not colon or "/" in text:
+        if not text:
+            raise OperatorError("there is no HOST:PORT, and no path of a folder or of a file")
+        return Path(text)
+    if not port.isascii() or not port.isdecimal() or not 0 < int(port[:6]) <= LARGEST_PORT or not host.strip("[]"):
+        raise OperatorError(f"{text} is no HOST:PORT, and no path of a folder or of a file: a path needs a /")
+    return Endpoint(host.removeprefix("[").removesuffix("]"), int(port))
 
 
 class ShadowSettings(msgspec.Struct, frozen=True):
@@ -22,9 +47,33 @@ class ShadowSettings(msgspec.Struct, frozen=True):
     """Requests a second to each of both nodes."""
     processor: int = DEFAULT_PROCESSOR
     """Percent of one core that the comparison takes at most."""
+    snapshots: str | None = None
+    """Where the other node serves or writes its snapshots."""
+    snapshots_hours: int = DEFAULT_SNAPSHOT_HOURS
+    """Between two snapshots that are compared."""
+    snapshots_most_mib: int = DEFAULT_SNAPSHOT_MIB
+    """Of a file that is fetched, in MiB."""
     required: bool = False
     most_behind: int = 0
     """Blocks by which our head may be above the block at which both were last found equal, for a block to be signed."""
+
+
+class SnapshotTask(msgspec.Struct, frozen=True):
+    """Whose snapshots are compared, and with what."""
+
+    theirs: str
+    """The place of those of the other node."""
+    ours: str = ""
+    """The place of our own; empty where there is none."""
+    node: dict[str, list[str]] = {}
+    """The options by which the configuration of our node is read, where its directory is on this machine: states of
+    which it has written no snapshot are made from its blocks.
+    """
+    seconds: int = DEFAULT_SNAPSHOT_HOURS * 3_600
+    """Between two comparisons."""
+    most_bytes: int = DEFAULT_SNAPSHOT_MIB * MEBIBYTE
+    processor: float = DEFAULT_PROCESSOR
+    """Percent of one core."""
 
 
 class ShadowOrder(msgspec.Struct, frozen=True):
@@ -38,3 +87,4 @@ class ShadowOrder(msgspec.Struct, frozen=True):
     """Percent of one core."""
     configuration: dict[str, str] = {}
     """Options of our node that a bundle may show."""
+    snapshots: SnapshotTask | None = None

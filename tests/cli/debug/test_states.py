@@ -118,3 +118,25 @@ def test_what_is_no_state_is_refused(tmp_path: Path, capsys: pytest.CaptureFixtu
         error = capsys.readouterr().err
         assert said in error
         assert error.startswith("ledgerd: ")
+
+
+def test_memory_that_a_reference_never_set_is_a_mark(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Flags of places without a name (spec 03, section 27.2)."""
+    data, recorded, state = (
+        replayed(tmp_path / "one", 120),
+        tmp_path / "recorded.vizjson",
+        recorded_state("open-2", 120),
+    )
+    record = state["block_post_validation"][0]
+    flags = "current_shuffled_validators_validations"
+    assert record["current_shuffled_validators"].endswith("00" * 32)
+    record[flags] = record[flags][:-2] + "7f"
+    recorded.write_bytes(packed(state))
+    capsys.readouterr()
+
+    assert main(["debug", "states", data, str(recorded), "--without-marks"]) == 0
+
+    record[flags] = record[flags][:-4]
+    recorded.write_bytes(packed(state))
+    assert main(["debug", "states", data, str(recorded), "--without-marks"]) == 1
+    assert "cannot be taken" in capsys.readouterr().err

@@ -52,6 +52,14 @@ def test_an_announcement_that_cannot_be_true_is_a_fault(info: InfoReply) -> None
         begun(info)
 
 
+def test_a_file_of_more_bytes_than_are_wanted_is_not_begun() -> None:
+    download = Download(most=INFO.size - 1)
+    download.connect()
+
+    with pytest.raises(ProtocolFault, match=f"where {INFO.size - 1} are the most"):
+        download.receive(INFO)
+
+
 @pytest.mark.parametrize(
     ("reply", "fault"),
     [

@@ -132,6 +132,9 @@ def add_shadow(commands: Commands) -> None:
         metavar="PERCENT",
         help=f"of one core, at most (default: {SHADOW_PROCESSOR:.0f})",
     )
+    add("--snapshots", metavar="PLACE", help="compare snapshots of the other node: HOST:PORT, a folder or a file")
+    add("--our-snapshots", metavar="PLACE", help="those of ours (default: by the configuration in --data-dir)")
+    add("--snapshot-hours", type=float, default=24.0, metavar="N", help="between two of them (default: 24)")
     add("--json", action="store_true", help="with report: print the records as JSON")
     add("--sign", type=Path, metavar="KEY_FILE", help="with report: sign the record with the key in this file")
     add("--hours", type=float, default=1.0, metavar="N", help="with override: for so long; 0 ends it (default: 1)")

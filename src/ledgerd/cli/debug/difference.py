@@ -25,6 +25,7 @@ from ledgerd.node.datadir.past_state import MadeState, PastState
 from ledgerd.projections.reading import ProjectionReader
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.networks.parameters import ChainParameters
+from ledgerd.protocol.properties import json_defaults_of
 from ledgerd.rpc.api import APIS
 from ledgerd.rpc.api.database_api.globals import Storage
 from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
@@ -32,7 +33,8 @@ from ledgerd.rpc.call.dispatch import Dispatcher
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.call.view import Node
 from ledgerd.rpc.link.link import Link
-from ledgerd.shadow.keeping.bundles import Bundle, KeptAnswer, read_bundle
+from ledgerd.shadow.keeping.bundles import SNAPSHOT, Bundle, KeptAnswer, read_bundle
+from ledgerd.shadow.snapshots.outcome import records_at
 from ledgerd.snapshot.importing import import_progress
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.views.reader import StateReader
@@ -53,7 +55,10 @@ def run(chosen: argparse.Namespace) -> int:
                 f"block {bundle.block} is {made.block_id} here, and the nodes differed at {bundle.block_id}: "
                 "take the data directory of a node that was on that branch"
             )
-        answer = ask(bundle, network, target, chosen.data_dir / STATE_FOLDER)
+        if bundle.question.api == SNAPSHOT:
+            answer = records_in(bundle, network, target / STATE_FOLDER)
+        else:
+            answer = ask(bundle, network, target, chosen.data_dir / STATE_FOLDER)
     return _told(bundle, KeptAnswer.of(answer))
 
 
@@ -91,6 +96,16 @@ def ask(bundle: Bundle, network: ChainParameters, folder: Path, logs: Path) -> N
     if "result" in envelope:
         return NodeAnswer(envelope["result"])
     return NodeAnswer(None, str(envelope["error"]["message"]).strip())
+
+
+def records_in(bundle: Bundle, network: ChainParameters, state: Path) -> NodeAnswer:
+    """The records in which two snapshots differed, of the state in a folder."""
+    with (
+        StateReader.open(state, STORED_TABLES) as reader,
+        reader.snapshot() as view,
+        json_defaults_of(network),
+    ):
+        return NodeAnswer(records_at(view, bundle.question.arguments))
 
 
 def _told(bundle: Bundle, answer: KeptAnswer) -> int:

@@ -20,17 +20,14 @@ from ledgerd.projections.reading import reading_both
 from ledgerd.projections.tables import PROJECTED_TABLES
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.snapshot.errors import SnapshotError
-from ledgerd.snapshot.file.compare import NOT_COMPARED
 from ledgerd.snapshot.file.read import Snapshot
-from ledgerd.snapshot.file.sections import HEAD_BLOCK, METADATA, OLD_SECTIONS, SECTIONS, SnapshotSection
+from ledgerd.snapshot.file.records import OF_A_PROGRAM, without_marks
+from ledgerd.snapshot.file.sections import HEAD_BLOCK, OLD_SECTIONS, SECTIONS, SnapshotSection
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.tables.tables import Table
 from ledgerd.state.views.view import View
 
 DIFFERENT = 1
-
-OF_A_PROGRAM = frozenset({METADATA.name, "transaction"})
-"""What a program keeps since it began: metadata of markets, and the transactions that it has seen lately."""
 
 Objects = Callable[[], Iterator[tuple[Any, Any]]]
 """Walks a table by id: the id of each object, and its JSON."""
@@ -106,15 +103,13 @@ def _of_snapshot(path: Path) -> State:
 def _without_marks(state: State) -> State:
     """Without what two sound programs write differently into a snapshot of one block."""
     return {
-        name: partial(_without_fields, objects, NOT_COMPARED.get(name, frozenset()))
-        for name, objects in state.items()
-        if name not in OF_A_PROGRAM
+        name: partial(_without_fields, name, objects) for name, objects in state.items() if name not in OF_A_PROGRAM
     }
 
 
-def _without_fields(objects: Objects, fields: frozenset[str]) -> Iterator[tuple[Any, Any]]:
+def _without_fields(name: str, objects: Objects) -> Iterator[tuple[Any, Any]]:
     for number, record in objects():
-        yield number, {name: value for name, value in record.items() if name not in fields}
+        yield number, without_marks(name, record)
 
 
 def _differences(name: str, first: Objects | None, second: Objects | None) -> Iterator[str]:

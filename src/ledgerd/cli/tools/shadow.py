@@ -12,7 +12,9 @@ import msgspec
 
 from ledgerd.cli.arguments.tool_arguments import OURS
 from ledgerd.cli.shared.terminal import report
+from ledgerd.node.config.configuration import read_configuration
 from ledgerd.node.config.logging.setup import set_up_logging
+from ledgerd.node.workers.beside.shadow_snapshots import starter
 from ledgerd.producer.signing.key_files import KeyFileFault, read_key_file
 from ledgerd.protocol.crypto.keys import PrivateKey
 from ledgerd.protocol.errors import OperatorError
@@ -20,7 +22,7 @@ from ledgerd.shadow.keeping.bundles import read_bundle
 from ledgerd.shadow.keeping.record import LARGEST_RECORD, OVERRIDE, ShadowRecord, records_in
 from ledgerd.shadow.keeping.telling import SignedRecord, moment, told_bundle, told_record
 from ledgerd.shadow.process import run_shadow
-from ledgerd.shadow.settings import FOLDER, ShadowOrder
+from ledgerd.shadow.settings import FOLDER, ShadowOrder, SnapshotTask, read_snapshot_place
 
 EQUAL, DIFFERENT, NOT_COMPARED = 0, 1, 3
 REPORT, OVERRIDES = "report", "override"
@@ -38,8 +40,32 @@ def run(chosen: argparse.Namespace) -> int:
     set_up_logging(None)
     folder = _folder(chosen)
     report(f"the shadow of {chosen.what} is written to {folder}; ledgerd shadow report --folder {folder} tells of it")
-    run_shadow(ShadowOrder(chosen.more or OURS, chosen.what, str(folder), chosen.rate, chosen.processor))
+    order = ShadowOrder(
+        chosen.more or OURS, chosen.what, str(folder), chosen.rate, chosen.processor, snapshots=_snapshots(chosen)
+    )
+    run_shadow(order, starter("text"))
     return EQUAL
+
+
+def _snapshots(chosen: argparse.Namespace) -> SnapshotTask | None:
+    """Of the node in the data directory, which may also run without its snapshots there; else of a place."""
+    if chosen.snapshots is None:
+        if chosen.our_snapshots is not None:
+            raise OperatorError("--our-snapshots are compared with --snapshots: name those of the other node")
+        return None
+    read_snapshot_place(chosen.snapshots)
+    ours, node = chosen.our_snapshots or "", {}
+    if chosen.data_dir is not None:
+        node = {"data-dir": [str(chosen.data_dir.absolute())]}
+        ours = ours or str(read_configuration(node, Path.cwd()).snapshot.directory.absolute())
+    elif not ours:
+        raise OperatorError("--snapshots needs --data-dir of our node, or --our-snapshots, to compare them with")
+    read_snapshot_place(ours)
+    if chosen.snapshot_hours <= 0:
+        raise OperatorError("--snapshot-hours has to be above 0")
+    return SnapshotTask(
+        chosen.snapshots, ours, node, seconds=int(chosen.snapshot_hours * 3_600), processor=chosen.processor
+    )
 
 
 def _folder(chosen: argparse.Namespace) -> Path:

@@ -147,6 +147,8 @@ def _faults_together(records: dict[str, Any]) -> Iterator[str]:
     shadow = records["shadow"]
     if shadow.required and not shadow.url:
         yield "shadow-required: there is nothing to compare with: add shadow"
+    if shadow.snapshots is not None and not shadow.url:
+        yield "shadow-snapshots: there is nothing to compare with: add shadow"
     if shadow.url and (records["webserver"].http_endpoint is None or "database_api" not in plugins):
         yield "shadow: this node is asked as well: add webserver-http-endpoint and plugin = webserver database_api"
 

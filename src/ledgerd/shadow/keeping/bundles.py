@@ -29,6 +29,11 @@ LARGEST_BUNDLE = 16 << 20
 """Bytes that are read of a file that is said to be a bundle."""
 
 
+SNAPSHOT, RECORDS = "snapshot", "records"
+"""The question whose arguments are records of a state: section, id and fields of each."""
+NAMED_RECORDS = 10
+
+
 class KeptAnswer(msgspec.Struct):
     """An answer as text, up to its limit, and the checksum of all of it, by BLAKE2b."""
 
@@ -61,6 +66,10 @@ class AskedQuestion(msgspec.Struct):
 
     @property
     def words(self) -> str:
+        if self.api == SNAPSHOT:
+            named = [f"{each[0]} {each[1]}" for each in self.arguments if isinstance(each, list) and len(each) > 1]
+            more = f" and {len(named) - NAMED_RECORDS} more" if len(named) > NAMED_RECORDS else ""
+            return f"the snapshots of both for {', '.join(named[:NAMED_RECORDS])}{more}"
         return f"{self.api}.{self.method}({', '.join(map(repr, self.arguments))})"
 
 

@@ -52,6 +52,25 @@ class FirstDifference(msgspec.Struct):
     file: str
 
 
+class SnapshotCounts(msgspec.Struct):
+    """What was compared of whole snapshots."""
+
+    compared: int = 0
+    records: int = 0
+    """In all of them."""
+    block: int = 0
+    """The block of the last one."""
+    at: int = 0
+    equal: int = 0
+    """The last block at which every record was equal."""
+    doubtful: int = 0
+    """Places that differed in the last one, and have not done so for long enough."""
+    problem: str = ""
+    """Why none was compared when it was tried last."""
+    unknown: list[str] = []
+    """Sections and fields that the other node alone writes."""
+
+
 class ShadowRecord(msgspec.Struct):
     """Everything that is counted, and the position of what goes on after a restart."""
 
@@ -93,6 +112,7 @@ class ShadowRecord(msgspec.Struct):
     of_consensus: int = 0
     of_answers: int = 0
     first: FirstDifference | None = None
+    snapshots: SnapshotCounts = msgspec.field(default_factory=SnapshotCounts)
     told: list[str] = []
     one_sided: list[str] = []
 

@@ -14,7 +14,7 @@ from ledgerd.protocol.crypto.keys import PrivateKey, public_key_text
 from ledgerd.protocol.crypto.signatures import Signature, recover, sign
 from ledgerd.protocol.errors import OperatorError, RuleViolation
 from ledgerd.shadow.keeping.bundles import Bundle, KeptAnswer
-from ledgerd.shadow.keeping.record import NodeStanding, ShadowRecord
+from ledgerd.shadow.keeping.record import NodeStanding, ShadowRecord, SnapshotCounts
 
 SHOWN = 400
 """Characters of an answer that are printed."""
@@ -62,6 +62,7 @@ def told_record(record: ShadowRecord, now: int) -> Iterator[str]:
     yield f"  {record.blocks:,} blocks, {record.rounds:,} rounds, {record.questions:,} questions"
     yield f"  {record.objects:,} records in equal answers"
     yield f"  every account and object {record.sweeps} times; now at {record.cursor or 'the beginning'}"
+    yield from _told_snapshots(record.snapshots)
     yield f"last equal at block {record.equal.number} {record.equal.id}, {moment(record.equal.at)}"
     yield from _told_standing("ours", record.ours)
     yield from _told_standing("the other one", record.theirs)
@@ -79,6 +80,18 @@ def told_record(record: ShadowRecord, now: int) -> Iterator[str]:
         if record.first.file:
             yield f"  ledgerd shadow report {record.first.file}"
         yield f"  {record.of_consensus} of consensus, {record.of_answers} of answers in all"
+
+
+def _told_snapshots(counts: SnapshotCounts) -> Iterator[str]:
+    if counts.compared:
+        yield f"  {counts.compared:,} snapshots with {counts.records:,} records, the last of block {counts.block}"
+        yield f"    every record equal at block {counts.equal or 'none'}, last looked at {moment(counts.at)}"
+    if counts.doubtful:
+        yield f"    {counts.doubtful} places differ in the last one, not for long enough yet or told already"
+    if counts.unknown:
+        yield f"    the other node alone writes {', '.join(counts.unknown)}"
+    if counts.problem:
+        yield f"  no snapshot was compared last: {counts.problem}"
 
 
 def _told_standing(name: str, standing: NodeStanding) -> Iterator[str]:

@@ -15,7 +15,7 @@ from ledgerd.basics.durable import put_in_place
 from ledgerd.basics.failures import reason_of
 from ledgerd.protocol.types.endpoint import Endpoint
 from ledgerd.snapshot.exchange import frames
-from ledgerd.snapshot.exchange.fetching import PART, Download, Unavailable, check, refusal
+from ledgerd.snapshot.exchange.fetching import LARGEST_FILE, PART, Download, Unavailable, check, refusal
 from ledgerd.snapshot.file.directory import DOWNLOAD, name_of
 from ledgerd.supervision.progress import MEGABYTES, ProgressLine, shown
 from ledgerd.supervision.tasks import all_of
@@ -141,9 +141,13 @@ async def _info_of(peer: Endpoint) -> frames.InfoReply | None:
     return info
 
 
-async def download(peer: Endpoint, folder: Path, above: int = 0, *, pause: float = PAUSE_SECONDS) -> Fetched:
-    """Download a peer's snapshot into an existing directory; a failed download leaves no file."""
-    partial, progress = folder / DOWNLOAD, Download()
+async def download(
+    peer: Endpoint, folder: Path, above: int = 0, *, pause: float = PAUSE_SECONDS, most: int = LARGEST_FILE
+) -> Fetched:
+    """Download a peer's snapshot, of so many bytes at most, into an existing directory; a failed download leaves no
+    file.
+    """
+    partial, progress = folder / DOWNLOAD, Download(most)
     try:
         with partial.open("wb") as file:
             await _fill(peer, file, progress, pause)

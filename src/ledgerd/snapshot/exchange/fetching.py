@@ -28,7 +28,8 @@ class DownloadAction(NamedTuple):
 class Download:
     """The download of one file from one server, over one or more connections."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int = LARGEST_FILE) -> None:
+        self._most = most
         self.info: frames.InfoReply | None = None
         self.received = 0
         self._asked = 0
@@ -55,7 +56,7 @@ class Download:
         raise refusal(message)
 
     def _begin(self, info: frames.InfoReply) -> DownloadAction:
-        check(info)
+        check(info, self._most)
         if self.info is None:
             self.info = info
         elif info != self.info:
@@ -80,9 +81,9 @@ class Download:
         return frames.DataRequest(info.number, self.received, PART)
 
 
-def check(info: frames.InfoReply) -> None:
-    if not 0 < info.size <= LARGEST_FILE:
-        raise frames.ProtocolFault(f"it announces a file of {info.size} bytes, where {LARGEST_FILE} are the most")
+def check(info: frames.InfoReply, most: int = LARGEST_FILE) -> None:
+    if not 0 < info.size <= most:
+        raise frames.ProtocolFault(f"it announces a file of {info.size} bytes, where {most} are the most")
     if not info.number:
         raise frames.ProtocolFault("it announces a snapshot of block 0")
 

@@ -17,7 +17,14 @@ from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.clients.shadow import ShadowPart
 from ledgerd.node.parts.clients.webserver import WebserverPart
 from ledgerd.protocol.crypto.keys import PrivateKey
-from ledgerd.shadow.keeping.record import EqualBlock, FirstDifference, ShadowRecord, record_file, write_record
+from ledgerd.shadow.keeping.record import (
+    EqualBlock,
+    FirstDifference,
+    ShadowRecord,
+    SnapshotCounts,
+    record_file,
+    write_record,
+)
 from ledgerd.shadow.settings import FOLDER
 from ledgerd.supervision.part import Supervisor
 from tests.metrics.memories import node_memory
@@ -112,9 +119,38 @@ def test_a_bundle_shows_no_option_but_those_that_change_answers(tmp_path: Path) 
     assert key not in str(order)
 
 
+def test_the_shadow_is_told_whose_snapshots_to_compare_and_how_our_states_are_made(tmp_path: Path) -> None:
+    key = PrivateKey(bytes(range(32))).wif
+    more = {"shadow-snapshots": ["127.0.0.1:8092"], "shadow-snapshots-hours": ["2"], "private-key": [key]}
+    task = part_in(tmp_path, validator=["alice"], **more).order().snapshots
+
+    assert task is not None
+    assert (task.theirs, task.ours, task.seconds) == ("127.0.0.1:8092", str(tmp_path / "snapshots"), 7_200)
+    assert task.node["data-dir"] == [str(tmp_path)]
+    assert read_configuration(task.node, tmp_path).snapshot.directory == tmp_path / "snapshots"
+    assert key not in str(task)
+
+
+def test_a_snapshot_that_was_not_compared_is_a_warning_and_metrics_tell_of_those_that_were(tmp_path: Path) -> None:
+    part = part_in(tmp_path)
+    supervisor = Supervisor()
+    supervisor.add(part)
+    record = ShadowRecord(snapshots=SnapshotCounts(2, 1_000, block=7, equal=6, problem="it has no snapshot"))
+    noted(part, tmp_path, record)
+
+    assert supervisor.health.warnings == (f"no snapshot of {URL} was compared: it has no snapshot",)
+    with node_memory() as memory:
+        part._sample(memory.main())  # noqa: SLF001 - as the metrics do
+        values = memory.values()
+        assert values[table.SHADOW_SNAPSHOT_EQUAL_BLOCK.name][()] == [6]
+        assert values[table.SHADOW_SNAPSHOT_FAILED.name][()] == [1]
+
+
 @pytest.mark.parametrize(
     ("given", "words"),
     [
+        ({"shadow-snapshots": ["a:1"]}, "shadow-snapshots: there is nothing to compare with: add shadow"),
+        ({"shadow": [URL], "shadow-snapshots": ["host:0"], **NEEDED}, "shadow-snapshots"),
         ({"shadow-required": ["true"]}, "shadow-required: there is nothing to compare with: add shadow"),
         ({"shadow": [URL]}, "shadow: this node is asked as well: add webserver-http-endpoint"),
         ({"shadow": ["http://a:b@127.0.0.1"], **NEEDED}, "shadow"),

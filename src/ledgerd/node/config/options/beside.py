@@ -18,7 +18,15 @@ from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.types.endpoint import Endpoint
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.replica.settings import StreamSettings, read_stream_place
-from ledgerd.shadow.settings import DEFAULT_PROCESSOR, DEFAULT_RATE, LEAST_RATE, ShadowSettings
+from ledgerd.shadow.settings import (
+    DEFAULT_PROCESSOR,
+    DEFAULT_RATE,
+    DEFAULT_SNAPSHOT_HOURS,
+    DEFAULT_SNAPSHOT_MIB,
+    LEAST_RATE,
+    ShadowSettings,
+    read_snapshot_place,
+)
 
 HOOK_EXAMPLE = (
     "https://shop.example/viz secret=/etc/ledgerd/webhook.secret types=transfer accounts=shop direction=incoming"
@@ -145,6 +153,16 @@ def _node_url(text: str) -> str:
 
 NODE_URL = OptionKind("URL", "http(s)://HOST:PORT", "http://127.0.0.1:8100", refusing(OperatorError, _node_url), str)
 
+
+def _snapshot_place(text: str) -> str:
+    read_snapshot_place(text)
+    return text
+
+
+SNAPSHOT_PLACE = OptionKind(
+    "PLACE", "HOST:PORT, or a path with a /", "127.0.0.1:8092", refusing(OperatorError, _snapshot_place), str
+)
+
 SHADOW = declaration.OptionSection(
     "shadow",
     "Another node, a vizd or ours, that this one is compared with as long as both run; docs/shadow.md.",
@@ -168,6 +186,25 @@ SHADOW = declaration.OptionSection(
             uint32(raised_to=1),
             "Percent of one core that the comparison takes at most.",
             default=str(DEFAULT_PROCESSOR),
+        ),
+        declaration.our_option(
+            "shadow-snapshots",
+            SNAPSHOT_PLACE,
+            "Compare the snapshots of that node, record by record: where it serves them, or the folder on this machine "
+            "where it writes them.",
+            field="snapshots",
+        ),
+        declaration.our_option(
+            "shadow-snapshots-hours",
+            uint32(raised_to=1),
+            "Hours between two of them.",
+            default=str(DEFAULT_SNAPSHOT_HOURS),
+        ),
+        declaration.our_option(
+            "shadow-snapshots-most-mib",
+            uint32(raised_to=1),
+            "MiB that a snapshot of it may have.",
+            default=str(DEFAULT_SNAPSHOT_MIB),
         ),
         declaration.our_option(
             "shadow-required",

@@ -24,7 +24,7 @@ from ledgerd.rpc.http.connection import Speech
 from ledgerd.rpc.workers import endpoints_of
 from ledgerd.shadow.gate import SigningGate
 from ledgerd.shadow.keeping.record import ShadowRecord, read_override, read_record, record_file
-from ledgerd.shadow.settings import FOLDER, ShadowOrder
+from ledgerd.shadow.settings import FOLDER, MEBIBYTE, ShadowOrder, SnapshotTask
 from ledgerd.supervision.processes import PIPE, Child, module_command
 from ledgerd.supervision.threads import in_thread
 from ledgerd.supervision.work import Working
@@ -38,6 +38,12 @@ SHOWN_OPTIONS = (
     *("history-start-block", "history-whitelist-ops", "history-blacklist-ops", "webserver-thread-pool-size"),
 )
 """Options that a bundle shows: those that change answers, and no other."""
+
+STATE_OPTIONS = (
+    *("data-dir", "config-file", "chain", "plugin", "shared-file-dir", "shared-file-size", "inc-shared-file-size"),
+    *("min-free-shared-file-size", "snapshot-dir", "block-archive-dir", "snapshot-pm-legacy-residual"),
+)
+"""Options with which a state of this node is made from its blocks, as by `ledgerd state --at`."""
 
 
 class ShadowPart(ProcessPart):
@@ -69,14 +75,25 @@ class ShadowPart(ProcessPart):
 
     def order(self) -> ShadowOrder:
         at = own_addresses(self._speeches, self._webserver)
-        shown = {
-            each.option.name: " ".join(each.shown)
-            for each in self._configuration.settings
-            if each.option.name in SHOWN_OPTIONS
-        }
+        given = {each.option.name: list(each.shown) for each in self._configuration.settings}
+        shown = {name: " ".join(given[name]) for name in given if name in SHOWN_OPTIONS}
         options = self._options
         ours = f"http://{at.get(Speech.HTTP) or at[Speech.BOTH]}"
-        return ShadowOrder(ours, self._url, str(self._folder), options.rate, options.processor, shown)
+        snapshots = None if options.snapshots is None else self._task(options.snapshots, given)
+        return ShadowOrder(ours, self._url, str(self._folder), options.rate, options.processor, shown, snapshots)
+
+    def _task(self, theirs: str, given: dict[str, list[str]]) -> SnapshotTask:
+        options = self._options
+        node = {name: given[name] for name in given if name in STATE_OPTIONS}
+        ours = str(self._configuration.snapshot.directory.absolute())
+        return SnapshotTask(
+            theirs,
+            ours,
+            node | {"data-dir": [str(self._data_dir.absolute())]},
+            seconds=options.snapshots_hours * 3_600,
+            most_bytes=options.snapshots_most_mib * MEBIBYTE,
+            processor=options.processor,
+        )
 
     async def _compare(self, working: Working) -> None:
         child = Child.start(module_command(SHADOW_WORKER), stdin=PIPE, has_own_session=True)
@@ -108,6 +125,8 @@ class ShadowPart(ProcessPart):
             "difference",
             "" if first is None else f"a difference of {kind} to {self._url}: ledgerd shadow report {first.file}",
         )
+        problem = "" if record is None else record.snapshots.problem
+        self.work.warn("snapshots", f"no snapshot of {self._url} was compared: {problem}" if problem else "")
         self.work.warn("apart", f"not compared with {self._url}: {apart}" if apart else "")
         is_overridden = self._options.required and self.gate.is_overridden
         self.work.warn("override", "blocks are signed whatever the shadow says" if is_overridden else "")
@@ -135,3 +154,10 @@ class ShadowPart(ProcessPart):
         cells.counter(table.SHADOW_QUESTIONS).rise_to(record.questions)
         cells.counter(table.SHADOW_BLOCKS).rise_to(record.blocks)
         cells.counter(table.SHADOW_SWEEPS).rise_to(record.sweeps)
+        counts = record.snapshots
+        cells.counter(table.SHADOW_SNAPSHOTS).rise_to(counts.compared)
+        cells.counter(table.SHADOW_SNAPSHOT_RECORDS).rise_to(counts.records)
+        cells.gauge(table.SHADOW_SNAPSHOT_BLOCK).set(counts.block)
+        cells.gauge(table.SHADOW_SNAPSHOT_EQUAL_BLOCK).set(counts.equal)
+        cells.gauge(table.SHADOW_SNAPSHOT_DOUBTFUL).set(counts.doubtful)
+        cells.gauge(table.SHADOW_SNAPSHOT_FAILED).set(bool(counts.problem))

@@ -26,13 +26,14 @@ class ShadowArguments(msgspec.Struct, frozen=True):
 
 def main() -> None:
     # Here, since the node, which imports the arguments, compares nothing itself.
+    from ledgerd.node.workers.beside.shadow_snapshots import starter  # noqa: PLC0415
     from ledgerd.shadow.process import follows_parent, keep_running  # noqa: PLC0415
 
     give_way(NICENESS)
     order = read_arguments(sys.stdin.buffer.read(), ShadowArguments)
     set_up_child_logging(order.log_format)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    keep_running(order.shadow, follows_parent(order.node))
+    keep_running(order.shadow, starter(order.log_format), follows_parent(order.node))
 
 
 if __name__ == "__main__":
