@@ -102,7 +102,7 @@ def _current(state: View, name: str) -> ValidatorNow:
     validator = state.lookup(VALIDATOR_BY_NAME, name)
     if validator is None:
         raise OperatorError(f"there is no validator {name}, as far as this node has followed the chain")
-    penalties = state.scan(PENALTY_BY_VALIDATOR, lower=(name,), upper=(name,))
+    penalties = state.under(PENALTY_BY_VALIDATOR, name)
     return ValidatorNow(
         validator.votes,
         validator.counted_votes,

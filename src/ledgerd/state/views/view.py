@@ -57,6 +57,13 @@ class View(ABC):
         """The ids of a scan; the objects need not be read for them."""
         return (each.id for each in self.scan(source, lower=lower, upper=upper, reverse=reverse))
 
+    def under(self, index: Index[E], *key: Any, reverse: bool = False) -> Iterator[E]:  # noqa: ANN401
+        """The objects whose key is this one or begins with it."""
+        return self.scan(index, lower=key, upper=key, reverse=reverse)
+
+    def ids_under(self, index: Index[E], *key: Any, reverse: bool = False) -> Iterator[int]:  # noqa: ANN401
+        return self.scan_ids(index, lower=key, upper=key, reverse=reverse)
+
     @abstractmethod
     def position(self, source: TableOrIndex[E], entity: E) -> bytes:
         """The entry of an object in an index: of two objects, the one with the lesser position comes first."""

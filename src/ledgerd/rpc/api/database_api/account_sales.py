@@ -82,7 +82,7 @@ def _on_sale(
 
 def _named(view: ApiView, for_sale: Index[Account], prefix: str) -> list[Account]:
     """The reference reads all accounts named so, and stops after 100,000; this reads those for sale alone."""
-    accounts = view.state.scan(for_sale, lower=(True,), upper=(True,))
+    accounts = view.state.under(for_sale, True)
     return sorted((each for each in accounts if each.name.startswith(prefix)), key=lambda each: text_order(each.name))
 
 
@@ -90,7 +90,7 @@ def _in_order_of_sale(
     view: ApiView, offset: int, limit: int, is_wanted: Callable[[Account], bool]
 ) -> tuple[AccountOnSale, ...]:
     """The offset is counted as in the reference, which tests each account but the first."""
-    candidates = view.state.scan(ACCOUNT_BY_ON_SALE, lower=(True,), upper=(True,))
+    candidates = view.state.under(ACCOUNT_BY_ON_SALE, True)
     current = next(candidates, None)
     while offset and current is not None:
         current = next(candidates, None)
@@ -114,6 +114,6 @@ def get_subaccounts_on_sale(
     if name_prefix:
         accounts = _named(view, ACCOUNT_BY_SUBACCOUNT_ON_SALE, name_prefix)
     else:
-        accounts = view.state.scan(ACCOUNT_BY_SUBACCOUNT_ON_SALE, lower=(True,), upper=(True,))
+        accounts = view.state.under(ACCOUNT_BY_SUBACCOUNT_ON_SALE, True)
     page = islice(accounts, offset, offset + limit)
     return tuple(record_of(SubaccountOnSale, each, account=each.name) for each in page)

@@ -63,7 +63,7 @@ def get_key_history(view: ApiView, account: AccountName, start: UInt64, limit: U
 def get_key_history_by_key(view: ApiView, key: PublicKey, limit: UInt32) -> tuple[FormerKey, ...]:
     """Where a key was once a member of an authority, the oldest first. How rows are printed is unproven."""
     _require_limit(limit)
-    return _records(islice(view.state.scan(KEY_HISTORY_BY_KEY, lower=(key,), upper=(key,)), limit))
+    return _records(islice(view.state.under(KEY_HISTORY_BY_KEY, key), limit))
 
 
 def _require_limit(limit: int) -> None:

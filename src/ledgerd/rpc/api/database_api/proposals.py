@@ -55,10 +55,10 @@ def get_proposed_transactions(
 
 def _concerning(state: View, account: AccountName) -> Iterator[proposals.Proposal]:
     seen = set()
-    for proposal in state.scan(proposals.PROPOSAL_BY_AUTHOR, lower=(account,), upper=(account,)):
+    for proposal in state.under(proposals.PROPOSAL_BY_AUTHOR, account):
         seen.add(proposal.id)
         yield proposal
-    for approval in state.scan(proposals.REQUIRED_APPROVAL_BY_ACCOUNT, lower=(account,), upper=(account,)):
+    for approval in state.under(proposals.REQUIRED_APPROVAL_BY_ACCOUNT, account):
         if approval.proposal not in seen:
             yield state.get(proposals.PROPOSALS, approval.proposal)
 
@@ -71,7 +71,7 @@ def _record(proposal: proposals.Proposal) -> ProposalRecord:
 @DATABASE_API.method(args=exactly(1), examples=[["alice"]])
 def get_master_history(view: ApiView, account: AccountName) -> tuple[recovery.MasterAuthorityHistory, ...]:
     """The master authorities that an account had before, the oldest first."""
-    return tuple(view.state.scan(recovery.MASTER_HISTORY_BY_ACCOUNT, lower=(account,), upper=(account,)))
+    return tuple(view.state.under(recovery.MASTER_HISTORY_BY_ACCOUNT, account))
 
 
 @DATABASE_API.method(args=exactly(1), examples=[["alice"]])

@@ -71,11 +71,11 @@ def get_withdraw_routes(view: ApiView, account: AccountName, type: Routes) -> tu
     own = found.id
     routes = []
     if type is not RouteType.INCOMING:
-        for route in state.scan(vesting.ROUTE_BY_ACCOUNTS, lower=(own,), upper=(own,)):
+        for route in state.under(vesting.ROUTE_BY_ACCOUNTS, own):
             other = state.get(ACCOUNTS, route.to_account).name
             routes.append(WithdrawRoute(account, other, route.percent, route.auto_vest))
     if type is not RouteType.OUTGOING:
-        for route in state.scan(vesting.ROUTE_BY_DESTINATION, lower=(own,), upper=(own,)):
+        for route in state.under(vesting.ROUTE_BY_DESTINATION, own):
             other = state.get(ACCOUNTS, route.from_account).name
             routes.append(WithdrawRoute(other, account, route.percent, route.auto_vest))
     return tuple(routes)

@@ -23,7 +23,7 @@ def get_key_references(view: ApiView, keys: tuple[PublicKey, ...]) -> tuple[Name
 
 def _accounts_of(view: ApiView, key: PublicKey) -> Names:
     names = []
-    for reference in view.projections.scan(REFERENCE_BY_KEY, lower=(key,), upper=(key,)):
+    for reference in view.projections.under(REFERENCE_BY_KEY, key):
         view.grow(len(reference.account) + len('"",'))
         names.append(reference.account)
     return tuple(names)

@@ -58,10 +58,10 @@ def get_committee_request_votes(view: ApiView, request_id: UInt32) -> tuple[Comm
 @COMMITTEE_API.method(args=from_to(1, 1), examples=[[0]])
 def get_committee_requests_list(view: ApiView, status: UInt16) -> tuple[UInt16, ...]:
     """The numbers of the requests with a status, truncated to 16 bits."""
-    requests = view.state.scan(committee.REQUEST_BY_STATUS, lower=(status,), upper=(status,))
+    requests = view.state.under(committee.REQUEST_BY_STATUS, status)
     return tuple(request.request_id & 0xFFFF for request in requests)
 
 
 def _votes(view: ApiView, request_id: int) -> Iterator[CommitteeVoteRecord]:
-    votes = view.state.scan(committee.COMMITTEE_VOTE_BY_REQUEST, lower=(request_id,), upper=(request_id,))
+    votes = view.state.under(committee.COMMITTEE_VOTE_BY_REQUEST, request_id)
     return (record_of(CommitteeVoteRecord, vote) for vote in votes)

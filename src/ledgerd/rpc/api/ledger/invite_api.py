@@ -17,7 +17,7 @@ INVITE_API = Api("invite_api", "Invites: tokens for whoever knows the secret of 
 @INVITE_API.method(args=from_to(1, 1), examples=[[0]])
 def get_invites_list(view: ApiView, status: UInt16) -> tuple[ObjectId, ...]:
     """The ids of the invites with a status."""
-    return tuple(invite.id for invite in view.state.scan(INVITE_BY_STATUS, lower=(status,), upper=(status,)))
+    return tuple(invite.id for invite in view.state.under(INVITE_BY_STATUS, status))
 
 
 @INVITE_API.method(args=from_to(1, 1), examples=[[0]])

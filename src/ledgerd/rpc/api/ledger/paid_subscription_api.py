@@ -67,7 +67,7 @@ def get_paid_subscription_options(view: ApiView, creator: AccountName) -> PaidSu
     """A creator's offer with its subscribers."""
     found = view.state.lookup(paid_subscriptions.SUBSCRIPTION_BY_CREATOR, creator)
     offer = existing(found, "itr != idx.end(): Paid subscription not found.")
-    subscribes = view.state.scan(paid_subscriptions.SUBSCRIBE_BY_CREATOR, lower=(creator,), upper=(creator,))
+    subscribes = view.state.under(paid_subscriptions.SUBSCRIBE_BY_CREATOR, creator)
     active = [subscribe for subscribe in subscribes if subscribe.active]
     renewed = [subscribe for subscribe in active if subscribe.auto_renewal]
     return PaidSubscriptionOptions(
@@ -109,5 +109,5 @@ def get_inactive_paid_subscriptions(view: ApiView, subscriber: AccountName) -> N
 
 
 def _creators(view: ApiView, subscriber: AccountName, *, is_active: bool) -> Names:
-    subscribes = view.state.scan(paid_subscriptions.SUBSCRIBE_BY_SUBSCRIBER, lower=(subscriber,), upper=(subscriber,))
+    subscribes = view.state.under(paid_subscriptions.SUBSCRIBE_BY_SUBSCRIBER, subscriber)
     return tuple(subscribe.creator for subscribe in subscribes if subscribe.active == is_active)

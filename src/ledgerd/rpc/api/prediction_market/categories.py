@@ -148,12 +148,10 @@ def _kept(view: ApiView, wanted: _Wanted) -> Iterable[int]:
 
 
 def _of_category(kept: View, wanted: MetadataFilter) -> Iterable[int]:
-    own = kept.scan_ids(market_records.META_BY_CATEGORY, lower=(wanted.category, False), upper=(wanted.category, False))
+    own = kept.ids_under(market_records.META_BY_CATEGORY, wanted.category, False)
     if wanted.hide_children:
         return own
-    children = kept.scan_ids(
-        market_records.META_BY_CATEGORY, lower=(wanted.category, True), upper=(wanted.category, True)
-    )
+    children = kept.ids_under(market_records.META_BY_CATEGORY, wanted.category, True)
     return sorted(chain(own, children))
 
 
@@ -161,11 +159,7 @@ def _size_of(kept: View, category: str) -> int:
     """About how many markets are in a category; those without one are not counted, and may be all."""
     if not category:
         return kept.count(market_records.PM_MARKET_META)
-    labels = kept.scan(
-        market_records.LABEL_BY_NAME,
-        lower=(market_records.CATEGORY, "", category),
-        upper=(market_records.CATEGORY, "", category),
-    )
+    labels = kept.under(market_records.LABEL_BY_NAME, market_records.CATEGORY, "", category)
     return max((label.count for label in labels), default=0)
 
 
@@ -197,7 +191,7 @@ def _with_status(view: ApiView, status: int) -> _WithStatus:
 
 def _fewer(state: View, status: int) -> _WithStatus:
     """Both are read by turns until one of them ends."""
-    own = state.scan_ids(MARKET_BY_STATUS, lower=(status,), upper=(status,))
+    own = state.ids_under(MARKET_BY_STATUS, status)
     before = state.scan_ids(MARKET_BY_STATUS, upper=(status - 1,)) if status > LEAST_STATUS else ()
     behind = state.scan_ids(MARKET_BY_STATUS, lower=(status + 1,)) if status < LARGEST_STATUS else ()
     sides = ((own, list[int](), True), (chain(before, behind), list[int](), False))
@@ -284,23 +278,17 @@ def get_market_categories(view: ApiView) -> Categories:
     Of each market, the first 32 tags are counted.
     """
     kept = view.projections
-    counts = kept.scan(
-        market_records.LABEL_BY_COUNT, lower=(market_records.CATEGORY,), upper=(market_records.CATEGORY,)
-    )
+    counts = kept.under(market_records.LABEL_BY_COUNT, market_records.CATEGORY)
     categories = tuple(
         CategoryCount(each.name, each.count, _subcategories(kept, each.name)) for each in _by_count(counts)
     )
-    tags = islice(
-        kept.scan(market_records.LABEL_BY_COUNT, lower=(market_records.TAG,), upper=(market_records.TAG,)), HOT_TAGS
-    )
+    tags = islice(kept.under(market_records.LABEL_BY_COUNT, market_records.TAG), HOT_TAGS)
     return Categories(categories, tuple(TagCount(each.name, each.count) for each in tags))
 
 
 def _subcategories(kept: View, category: str) -> tuple[SubcategoryCount, ...]:
     key = (market_records.SUBCATEGORY, category)
-    found = [
-        each for each in kept.scan(market_records.LABEL_BY_NAME, lower=key, upper=key) if each.category == category
-    ]
+    found = [each for each in kept.under(market_records.LABEL_BY_NAME, *key) if each.category == category]
     found.sort(key=lambda each: text_bytes(each.name))
     return tuple(SubcategoryCount(each.name, each.count) for each in found)
 
@@ -314,6 +302,6 @@ def _by_count(labels: Iterable[market_records.PmLabelCount]) -> list[market_reco
 def get_category_tag_counts(view: ApiView, category: str) -> Categories:
     """All tags of the markets of a category, those with the most markets first; of each market, the first 32."""
     key = (market_records.TAG_OF_CATEGORY, category)
-    rows = view.projections.scan(market_records.LABEL_BY_COUNT, lower=key, upper=key)
+    rows = view.projections.under(market_records.LABEL_BY_COUNT, *key)
     found = (each for each in rows if each.category == category)
     return Categories((), tuple(TagCount(each.name, each.count) for each in _by_count(found)))

@@ -160,7 +160,7 @@ class _Weights:
 def _counted(view: ApiView, dispute: disputes.PmDispute, market: PmMarket) -> DisputeVotes:
     properties = view.state.get(DYNAMIC_GLOBAL_PROPERTIES, 0)
     weights = _Weights(view.state, properties)
-    votes = tuple(view.state.scan(disputes.DISPUTE_VOTE_BY_MARKET, lower=(market.id,), upper=(market.id,)))
+    votes = tuple(view.state.under(disputes.DISPUTE_VOTE_BY_MARKET, market.id))
     changes = [0] * market.outcome_count
     percents = {True: 0, False: 0}
     participation = defense = 0

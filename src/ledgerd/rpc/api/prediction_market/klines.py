@@ -75,7 +75,7 @@ def points_between(
     found = list(_printed(begin, recent[begin - moved : max(0, end - moved)]))
     if first >= moved:
         return found
-    for object_id in kept.scan_ids(market_records.KLINE_BY_MARKET, lower=(market,), upper=(market,), reverse=True):
+    for object_id in kept.ids_under(market_records.KLINE_BY_MARKET, market, reverse=True):
         located = kept.derived(_located, market_records.PM_KLINE_CHUNKS.by_id, object_id)
         if located is None:
             continue
@@ -93,7 +93,7 @@ def points_of_blocks(kept: View, market: int, first: int, last: int) -> list[str
         return kept.get(market_records.PM_KLINE_CHUNKS, chunk_id).last_block
 
     found: list[str] = []
-    chunks = list(kept.scan_ids(market_records.KLINE_BY_MARKET, lower=(market,), upper=(market,)))
+    chunks = list(kept.ids_under(market_records.KLINE_BY_MARKET, market))
     for chunk_id in chunks[bisect_left(chunks, first, key=last_block) :]:
         chunk = kept.get(market_records.PM_KLINE_CHUNKS, chunk_id)
         if next(iter(chunk)).block > last:

@@ -32,7 +32,7 @@ def get_lazy_deposit(view: ApiView, account: AccountName) -> LazyDeposit:
 @PREDICTION_MARKET_API.method(args=exactly(1, "_S"), examples=[["alice"]])
 def get_lazy_withdraw_requests(view: ApiView, account: AccountName) -> tuple[lazy_pool.PmLazyWithdrawRequest, ...]:
     """What the pool owes an account until markets give it back."""
-    return tuple(view.state.scan(lazy_pool.LAZY_REQUEST_BY_ACCOUNT, lower=(account,), upper=(account,)))
+    return tuple(view.state.under(lazy_pool.LAZY_REQUEST_BY_ACCOUNT, account))
 
 
 @PREDICTION_MARKET_API.method(args=from_to(2, 2), examples=[[0, 10]])

@@ -112,7 +112,7 @@ def list_markets_awaiting_resolution(view: ApiView, oracle: AccountName, from_: 
     key = (oracle, markets.ACTIVE)
 
     def found() -> Iterable[int]:
-        now, own = head_time(view), set(view.state.scan_ids(markets.MARKET_BY_ORACLE_STATUS, lower=key, upper=key))
+        now, own = head_time(view), set(view.state.ids_under(markets.MARKET_BY_ORACLE_STATUS, *key))
         if len(own) > MOST_LOOKED_UP:
             due = view.state.scan_ids(
                 markets.MARKET_BY_BETTING_EXPIRATION, lower=(markets.ACTIVE,), upper=(markets.ACTIVE, now)
@@ -134,9 +134,7 @@ def list_markets_in_dispute_window(view: ApiView, oracle: AccountName, from_: UI
     require_page(limit, from_)
 
     def found() -> Iterator[int]:
-        for market in view.state.scan_ids(
-            markets.MARKET_BY_ORACLE_STATUS, lower=(oracle, markets.RESOLVED), upper=(oracle, markets.RESOLVED)
-        ):
+        for market in view.state.ids_under(markets.MARKET_BY_ORACLE_STATUS, oracle, markets.RESOLVED):
             sums = view.state.peek(markets.PM_MARKETS, market, markets.market_sums)
             if sums is None or sums.payout_status != markets.TO_BE_PAID:
                 continue
@@ -156,9 +154,9 @@ def list_markets_by_event(view: ApiView, event: str, from_: UInt32, limit: UInt3
 
     def found() -> Iterable[int]:
         if len(wanted) < CUT_BYTES:
-            listed = markets_of(kept, list(kept.scan_ids(META_BY_EVENT, lower=(event,), upper=(event,))))
+            listed = markets_of(kept, list(kept.ids_under(META_BY_EVENT, event)))
         else:  # the index knows how long texts begin
-            metas = kept.scan(META_BY_EVENT, lower=(event,), upper=(event,))
+            metas = kept.under(META_BY_EVENT, event)
             listed = [each.market for each in metas if text_bytes(each.event).partition(b"\0")[0] == wanted]
         if len(listed) <= MOST_LOOKED_UP:
             there = frozenset(each for each in listed if view.state.peek(markets.PM_MARKETS, each, len))

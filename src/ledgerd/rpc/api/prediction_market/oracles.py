@@ -65,7 +65,7 @@ def oracle_record(view: ApiView, oracle: PmOracle) -> OracleRecord:
 
 def _late_markets(view: ApiView, oracle: AccountName) -> tuple[int, int]:
     now, count, oldest = head_time(view), 0, 0
-    for market in view.state.scan_ids(MARKET_BY_ORACLE_STATUS, lower=(oracle, ACTIVE), upper=(oracle, ACTIVE)):
+    for market in view.state.ids_under(MARKET_BY_ORACLE_STATUS, oracle, ACTIVE):
         sums = view.state.peek(PM_MARKETS, market, market_sums)
         end = 0 if sums is None else sums.betting_expiration
         if 0 < end <= now:

@@ -48,10 +48,10 @@ def get_market_full(view: ApiView, market: Int64, account: AccountName = NO_NAME
     found = require_market(view, market)
     oracle = view.state.lookup(ORACLE_BY_OWNER, found.oracle)
     meta = view.projections.lookup(META_BY_MARKET, market)
-    bets = view.state.scan(BET_BY_MARKET_ACCOUNT, lower=(market, account), upper=(market, account)) if account else ()
+    bets = view.state.under(BET_BY_MARKET_ACCOUNT, market, account) if account else ()
 
     def own(index: Index[E], owner: str) -> tuple[E, ...]:
-        rows = view.state.scan(index, lower=(market,), upper=(market,)) if account else ()
+        rows = view.state.under(index, market) if account else ()
         return tuple(islice((each for each in rows if getattr(each, owner) == account), MOST_OF_A_PAGE))
 
     parts: list[tuple[str, Any, object]] = [

@@ -70,7 +70,7 @@ def get_market_outcomes(view: ApiView, market: Int64) -> tuple[PmOutcome, ...]:
 
 
 def outcomes_of(view: ApiView, market: int) -> tuple[PmOutcome, ...]:
-    return tuple(view.state.scan(OUTCOME_BY_MARKET, lower=(market,), upper=(market,)))
+    return tuple(view.state.under(OUTCOME_BY_MARKET, market))
 
 
 @PREDICTION_MARKET_API.method(args=exactly(1, "_S"), examples=[[0]])
@@ -183,5 +183,5 @@ def get_deferred_claims(
 @PREDICTION_MARKET_API.method(args=from_to(1, 2), examples=[["alice"], ["alice", False]])
 def get_account_commits(view: ApiView, account: AccountName, open_only: bool = True) -> tuple[PmCommit, ...]:
     """The hidden bets of an account; with those that were shown or forfeited, if asked for."""
-    commits = view.state.scan(COMMIT_BY_ACCOUNT, lower=(account,), upper=(account,))
+    commits = view.state.under(COMMIT_BY_ACCOUNT, account)
     return tuple(each for each in commits if not open_only or each.status == COMMITTED)

@@ -60,8 +60,8 @@ def id_list(view: ApiView, key: Hashable, make: Callable[[], Iterable[int]]) -> 
 
 def range_ids(view: ApiView, index: Index[Any], key: Key, *, newest: bool, first: int, limit: int) -> Iterable[int]:
     if first + limit <= NEAR:
-        return page(view.state.scan_ids(index, lower=key, upper=key, reverse=newest), first, limit)
-    ids = id_list(view, (index.title, key), lambda: view.state.scan_ids(index, lower=key, upper=key))
+        return page(view.state.ids_under(index, *key, reverse=newest), first, limit)
+    ids = id_list(view, (index.title, key), lambda: view.state.ids_under(index, *key))
     return cut(ids, newest=newest, first=first, limit=limit)
 
 

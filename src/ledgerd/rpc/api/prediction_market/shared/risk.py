@@ -32,7 +32,7 @@ def _is_risky(view: ApiView, name: AccountName) -> bool:
 def covered_markets(view: ApiView, status: int) -> Iterator[int]:
     covered = [oracle.owner for oracle in view.state.scan(ORACLE_BY_OWNER) if not is_below_floor(view, oracle)]
     keys = [(oracle, status) for oracle in covered]
-    return chain.from_iterable(view.state.scan_ids(MARKET_BY_ORACLE_STATUS, lower=key, upper=key) for key in keys)
+    return chain.from_iterable(view.state.ids_under(MARKET_BY_ORACLE_STATUS, *key) for key in keys)
 
 
 def hidden_markets(view: ApiView) -> frozenset[int]:
@@ -45,7 +45,7 @@ def _hidden(view: ApiView) -> Iterator[int]:
     while market is not None:
         key = (market.oracle,)
         if is_risky(view, market.oracle):
-            yield from state.scan_ids(MARKET_BY_ORACLE, lower=key, upper=key)
+            yield from state.ids_under(MARKET_BY_ORACLE, *key)
         last = state.first(MARKET_BY_ORACLE, lower=key, upper=key, reverse=True)
         market = None if last is None else state.following(MARKET_BY_ORACLE, last)
 

@@ -33,7 +33,7 @@ def sorted_ids(view: ApiView, index: Index[Any], key: Key, order: str) -> Ids | 
     """All markets under a key in an order; none where there are too many of them."""
 
     def found() -> Iterable[int]:
-        ids = list(islice(view.state.scan_ids(index, lower=key, upper=key), MOST_SORTED + 1))
+        ids = list(islice(view.state.ids_under(index, *key), MOST_SORTED + 1))
         return in_order(view, ids, order) if len(ids) <= MOST_SORTED else ()
 
     ids = id_list(view, (index.title, key, order), found)
