@@ -22,6 +22,10 @@ class TimeSource:
         """Microseconds since 1970."""
         return self._clock.at(time.time_ns() // 1_000) + self.shift
 
+    def wall_seconds(self) -> float:
+        """Seconds since 1970."""
+        return self.wall() / MICRO
+
     def monotonic(self) -> int:
         """Microseconds since an arbitrary moment before the start."""
         steady = time.monotonic_ns() // 1_000

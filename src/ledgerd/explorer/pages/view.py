@@ -143,6 +143,11 @@ def needed(answer: Any) -> Any:  # noqa: ANN401 - JSON
     return answer
 
 
+def optional(answer: Any) -> Any:  # noqa: ANN401 - JSON
+    """A result; nothing where the node says that there is none."""
+    return None if isinstance(answer, ErrorAnswer) else answer
+
+
 def number_in(text: str, most: int) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) <= 19) or int(text) > most:
         raise BadQuery("fault.number", text)

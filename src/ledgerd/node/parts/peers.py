@@ -21,7 +21,6 @@ from ledgerd.node.datadir.verified_copy import read_banned_once
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.context import NodePart, PartContext
 from ledgerd.node.parts.watching.meters import Meters, MeterSample, MetersPart
-from ledgerd.node.time_source import MICRO
 from ledgerd.node.workers.precompute_pool import PrecomputePool, spare_processors
 from ledgerd.p2p.driver import Driver
 from ledgerd.p2p.network_state import NetworkState
@@ -137,8 +136,8 @@ class PeersPart(NodePart):
 
     async def _start(self) -> Driver:
         key = PrivateKey(secrets.token_bytes(32))
-        access = ChainAccess(self._chain.chain, self._now())
-        state = NetworkState(access, self._settings, NodeId(key.public), SystemRandom(), self._now())
+        access = ChainAccess(self._chain.chain, self._time.wall_seconds())
+        state = NetworkState(access, self._settings, NodeId(key.public), SystemRandom(), self._time.wall_seconds())
         if processes := spare_processors():
             self._precompute = PrecomputePool(self._chain.network, processes, self.work, log_format=self._log_format)
         meters = self._meters.meters
@@ -146,8 +145,8 @@ class PeersPart(NodePart):
         state.core.catch_up_begins = self.check_room
         precompute = self._precompute.precompute if self._precompute is not None else None
         for address in read_banned_once(self._chain.files.folder):
-            state.core.bans.ban(address, self._now(), BAN_SECONDS)
-        driver = Driver(state, self._now, precompute, self._time.sleep)
+            state.core.bans.ban(address, self._time.wall_seconds(), BAN_SECONDS)
+        driver = Driver(state, self._time.wall_seconds, precompute, self._time.sleep)
         endpoint = self._settings.endpoint
         await driver.start(endpoint)
         if endpoint is not None and driver.port:
@@ -178,7 +177,7 @@ class PeersPart(NodePart):
             working()
 
     def _report_lines(self) -> list[str]:
-        return [] if self._driver is None else list(peer_report(self._driver.network.core, self._now()))
+        return [] if self._driver is None else list(peer_report(self._driver.network.core, self._time.wall_seconds()))
 
     async def stop(self) -> None:
         await self.work.stop()
@@ -188,9 +187,6 @@ class PeersPart(NodePart):
         precompute, self._precompute = self._precompute, None
         if precompute is not None:
             await self._chain.run_coroutine(precompute.stop())
-
-    def _now(self) -> float:
-        return self._time.wall() / MICRO
 
     def _sample(self, meters: Meters) -> MeterSample:
         gauges = PeerGauges(meters.cells)
@@ -268,9 +264,9 @@ class PeersPart(NodePart):
 
     @property
     def banned(self) -> tuple[str, ...]:
-        return () if self._driver is None else self._driver.network.core.bans.banned(self._now())
+        return () if self._driver is None else self._driver.network.core.bans.banned(self._time.wall_seconds())
 
     def _act(self, call: Callable[[NetworkState, float], None]) -> None:
         if self._driver is not None:
-            call(self._driver.network, self._now())
+            call(self._driver.network, self._time.wall_seconds())
             self._driver.run_actions()

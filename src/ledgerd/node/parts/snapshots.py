@@ -143,7 +143,7 @@ class SnapshotsPart(NodePart, Observer):
             offered[1].close()
 
     def _drop_old(self) -> None:
-        for path in drop_old(self._options.directory, self._time.wall() / MICRO, self._options.max_age_days):
+        for path in drop_old(self._options.directory, self._time.wall_seconds(), self._options.max_age_days):
             log.info(
                 "%(file)s is older than %(days)d days, and deleted", {"file": path, "days": self._options.max_age_days}
             )

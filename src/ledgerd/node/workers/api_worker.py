@@ -22,7 +22,7 @@ from ledgerd.metrics.meters.process import ProcessMeter, every_second
 from ledgerd.metrics.meters.requests import RequestMeter
 from ledgerd.metrics.table import process, requests
 from ledgerd.node.config.logging.setup import set_up_child_logging
-from ledgerd.node.time_source import MICRO, TimeSource
+from ledgerd.node.time_source import TimeSource
 from ledgerd.node.workers.known_methods import EVERY_API, known_methods
 from ledgerd.node.workers.node_source import NodeSource
 from ledgerd.node.workers.settings import NO_METRICS, WorkerSettings
@@ -117,8 +117,7 @@ def logged_service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:
 def service(
     link: Link, limits: Limits, settings: WorkerSettings, network: ChainParameters
 ) -> tuple[Service, WorkerSource]:
-    logs, time = Path(settings.data_dir) / STATE_FOLDER, TimeSource(network.clock)
-    clock = lambda: time.wall() / MICRO  # noqa: E731 - the clock of the network, for three
+    logs, clock = Path(settings.data_dir) / STATE_FOLDER, TimeSource(network.clock).wall_seconds
     rolling = RollingBlockLogReader.open(logs)
     rolling.earlier = ArchivedBlocks(Path(settings.archive))
     blocks = KeptBlocks(BlockLogReader.open(logs), rolling)

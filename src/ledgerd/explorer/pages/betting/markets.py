@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.client.envelope import ErrorAnswer, NodeCall
 from ledgerd.explorer.pages.lists import OF_A_PAGE, beside, existing, operations_of
-from ledgerd.explorer.pages.view import MOST_SKIPPED, PageAnswer, PageFamily, PageView, Visit, needed
+from ledgerd.explorer.pages.view import MOST_SKIPPED, PageAnswer, PageFamily, PageView, Visit, needed, optional
 
 WIDTH, HEIGHT = 720, 220
 LEFT, BOTTOM = 40, 22
@@ -95,8 +95,8 @@ async def markets(visit: Visit) -> PageAnswer:
         "rows": [{**each, "state": state_of(each)} for each in rows],
         "status": status,
         "statuses": tuple(STATUSES),
-        "pool": None if isinstance(pool, ErrorAnswer) else pool,
-        "rules": {} if isinstance(properties, ErrorAnswer) else properties,
+        "pool": optional(pool),
+        "rules": optional(properties) or {},
         **beside(visit, "skip", skipped, OF_A_PAGE, has_more=len(rows) == OF_A_PAGE),
     }
     return PageView("markets.html", facts)
@@ -140,10 +140,10 @@ async def market(visit: Visit) -> PageAnswer:
         "leverage": needed(leverage),
         "beside_funds": visit.beside("funds", liquidity, OF_A_PAGE),
         "beside_levers": visit.beside("levers", leverage, OF_A_PAGE),
-        "lent": None if isinstance(lent, ErrorAnswer) else lent,
-        "dispute": None if isinstance(dispute, ErrorAnswer) else dispute,
+        "lent": optional(lent),
+        "dispute": optional(dispute),
         "dispute_states": DISPUTES,
-        "votes": None if isinstance(votes, ErrorAnswer) else votes,
+        "votes": optional(votes),
         **beside(visit, "skip", skipped, OF_A_PAGE, has_more=len(rows) == OF_A_PAGE),
     }
     return PageView("market.html", facts)

@@ -5,7 +5,17 @@ from __future__ import annotations
 import re
 
 from ledgerd.client.envelope import ErrorAnswer, NodeCall
-from ledgerd.explorer.pages.view import Away, BadQuery, NotThere, PageAnswer, PageFamily, PageView, Visit, needed
+from ledgerd.explorer.pages.view import (
+    Away,
+    BadQuery,
+    NotThere,
+    PageAnswer,
+    PageFamily,
+    PageView,
+    Visit,
+    needed,
+    optional,
+)
 
 ROUTES = PageFamily()
 NUMBER = re.compile(r"#?([0-9][0-9 ,\u00a0\u202f]{0,14})")
@@ -76,7 +86,7 @@ async def key(visit: Visit) -> PageAnswer:
     if isinstance(now, ErrorAnswer) and not now.is_missing:
         raise BadQuery("fault.key", text)
     names, beside_names = visit.part_of("skip", needed(now)[0], OF_A_PAGE)
-    former, beside_former = visit.part_of("former", [] if isinstance(before, ErrorAnswer) else before, OF_A_PAGE)
+    former, beside_former = visit.part_of("former", optional(before) or [], OF_A_PAGE)
     facts = {
         "key_text": text,
         "names": names,

@@ -54,7 +54,7 @@ async def account(visit: view.Visit) -> view.PageAnswer:
     shown = page_in(page, cursor) if has_history else {"entries": []}
     facts = {
         **_common(visit, record, "activity"),
-        "validator": None if isinstance(validator, ErrorAnswer) else validator,
+        "validator": view.optional(validator),
         "has_history": has_history,
         "rows": [each[1] for each in reversed(shown["entries"])],
         "choice": choice,
@@ -108,12 +108,12 @@ async def rights(visit: view.Visit) -> view.PageAnswer:
         NodeCall("database_api", "get_recovery_request", (name,)),
     )
     record = _only(view.needed(found), name)
-    rows = [] if isinstance(former, ErrorAnswer) else former
+    rows = view.optional(former) or []
     facts = {
         **_common(visit, record, "rights"),
-        "agents": [] if isinstance(agents, ErrorAnswer) else agents,
+        "agents": view.optional(agents) or [],
         "former": rows,
-        "recovery": None if isinstance(recovery, ErrorAnswer) else recovery,
+        "recovery": view.optional(recovery),
         "older": visit.link(**{"from": rows[-1]["id"] + 1}) if len(rows) == ROWS else "",
         "newer": "",
         "newest": visit.link(**{"from": ""}) if start else "",
@@ -167,26 +167,21 @@ async def bets(visit: view.Visit) -> view.PageAnswer:
         NodeCall(api, "list_markets_by_creator", (name, opened, limit)),
     )
     record = _only(view.needed(found), name)
-    hidden, beside_hidden = visit.part_of("hidden", _found(commits) or [], limit)
+    hidden, beside_hidden = visit.part_of("hidden", view.optional(commits) or [], limit)
     facts = {
         **_common(visit, record, "bets"),
         "positions": view.needed(positions),
         "leverage": view.needed(leverage),
-        "deposit": _found(deposit),
+        "deposit": view.optional(deposit),
         "commits": hidden,
         "beside_hidden": beside_hidden,
-        "oracle": _found(oracle),
+        "oracle": view.optional(oracle),
         "created": view.needed(created),
         "beside_levers": visit.beside("levers", leverage, limit),
         "beside_opened": visit.beside("opened", created, limit),
         **beside(visit, "skip", skipped, limit, has_more=len(positions) == limit),
     }
     return view.PageView("account_bets.html", facts)
-
-
-def _found(answer: Any) -> Any:  # noqa: ANN401 - JSON
-    """A result; nothing where the node says that there is none."""
-    return None if isinstance(answer, ErrorAnswer) else answer
 
 
 @ROUTES.page("/account/(?P<name>[^/]+)/agreements")
@@ -202,8 +197,8 @@ async def agreements(visit: view.Visit) -> view.PageAnswer:
     )
     record = _only(view.needed(found), name)
     rows = view.needed(proposals)
-    pays, beside_pays = visit.part_of("pays", _found(active) or [], NAMES_OF_A_PAGE)
-    paid, beside_paid = visit.part_of("paid", _found(ended) or [], NAMES_OF_A_PAGE)
+    pays, beside_pays = visit.part_of("pays", view.optional(active) or [], NAMES_OF_A_PAGE)
+    paid, beside_paid = visit.part_of("paid", view.optional(ended) or [], NAMES_OF_A_PAGE)
     facts = {
         **_common(visit, record, "agreements"),
         "proposals": rows,
@@ -211,7 +206,7 @@ async def agreements(visit: view.Visit) -> view.PageAnswer:
         "beside_active": beside_pays,
         "ended": paid,
         "beside_ended": beside_paid,
-        "offer": _found(offer),
+        "offer": view.optional(offer),
         "older": visit.link(**{"from": start + limit}) if len(rows) == limit else "",
         "newer": visit.link(**{"from": max(1, start - limit)}) if start > 1 else "",
     }

@@ -187,7 +187,7 @@ class Broadcasts:
         self._chain = chain
         self._time = time
         self._patience = patience
-        now = self._now
+        now = self._time.wall_seconds()
         self._signatures = SharedQuota(CLIENT_SIGNATURES, CLIENT_SIGNATURES_A_SECOND, FREE_SIGNATURES, now)
         self._unproven = SharedQuota(CLIENT_UNPROVEN, CLIENT_UNPROVEN_A_SECOND, FREE_UNPROVEN, now)
         self.queue = BroadcastQueue(time.seconds)
@@ -198,10 +198,6 @@ class Broadcasts:
         """The same for a block, which may be on a branch."""
         self.catches_up_to: Callable[[], int] = lambda: 0
         """The block that the node catches up to, where it refuses transactions meanwhile; else 0."""
-
-    @property
-    def _now(self) -> float:
-        return self._time.wall() / MICRO
 
     @property
     def handlers(self) -> dict[str, Handler]:
@@ -222,7 +218,7 @@ class Broadcasts:
         the job that it submits: in a flood its own turn comes long before the jobs of all who came earlier have run.
         """
         waiting = QueuedBroadcast(asked, push, Future())
-        self.queue.add(waiting, self._now)
+        self.queue.add(waiting, self._time.wall_seconds())
         try:
             async with asyncio.timeout(self._patience or None):
                 self._chain.submit(self.queue.push_next)
@@ -249,7 +245,7 @@ class Broadcasts:
     def _push(self, asked: Broadcast, allowance: Allowance) -> None:
         chain = self._chain.chain
         target = self.catches_up_to()
-        if target and self._now - chain.head_time > CURRENT_SECONDS:
+        if target and self._time.wall_seconds() - chain.head_time > CURRENT_SECONDS:
             raise PlainError(CATCHING_UP.format(head=chain.head_number, target=target))
         if asked.max_block_age >= 0:
             oldest = self._time.wall() // MICRO - asked.max_block_age
@@ -261,14 +257,15 @@ class Broadcasts:
         count = len(transaction.signatures)
         if not chain.is_signable(transaction):
             count = 0
-        elif not allowance.signatures.spend(count, self._now):
+        elif not allowance.signatures.spend(count, self._time.wall_seconds()):
             raise QuotaExceeded("signatures of an address")
-        elif not self._signatures.spend(asked.share, count, self._now):
+        elif not self._signatures.spend(asked.share, count, self._time.wall_seconds()):
             raise QuotaExceeded("signatures of all clients")
         try:
             chain.push_transaction(transaction)
         except RuleViolation:
-            allowance.signatures.spend(REFUSED_COST * (count + self._charge_looks(asked.share, allowance)), self._now)
+            cost = REFUSED_COST * (count + self._charge_looks(asked.share, allowance))
+            allowance.signatures.spend(cost, self._time.wall_seconds())
             raise
         self._charge_looks(asked.share, allowance)
         for action in self.after_transaction:
@@ -278,8 +275,8 @@ class Broadcasts:
         """Authorities of many members cost as much as signatures."""
         looks = self._chain.chain.members_checked // MEMBERS_OF_A_SIGNATURE
         if looks:
-            allowance.signatures.spend(looks, self._now)
-            self._signatures.spend(share, looks, self._now)
+            allowance.signatures.spend(looks, self._time.wall_seconds())
+            self._signatures.spend(share, looks, self._time.wall_seconds())
         return looks
 
     def _push_block(self, asked: Broadcast, allowance: Allowance) -> None:
@@ -300,7 +297,7 @@ class Broadcasts:
 
     def _charge_unproven(self, share: str, size: int, allowance: Allowance, *, is_beside: bool) -> None:
         """A block that nobody is known to have signed; beside the head it may be kept."""
-        now = self._now
+        now = self._time.wall_seconds()
         if not allowance.pushed.spend(size, now) or (is_beside and not allowance.unproven.spend(1, now)):
             raise QuotaExceeded("unsigned blocks of an address")
         if not self._unproven.spend(share, size, now):

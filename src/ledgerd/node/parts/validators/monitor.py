@@ -15,7 +15,6 @@ from ledgerd.node.parts.context import NodePart, PartContext
 from ledgerd.node.parts.validators.tracker import SlotTracker, WatchedSlot
 from ledgerd.node.parts.validators.watched import WatchedGauges, WatchedValidator, facts_of, view_of
 from ledgerd.node.parts.watching.meters import MetersPart
-from ledgerd.node.time_source import MICRO
 from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.constants import BLOCK_INTERVAL
 from ledgerd.protocol.operations.virtual import ShutdownValidator
@@ -61,18 +60,15 @@ class MonitorPart(NodePart, Observer):
     def _sample(self, gauges: WatchedGauges) -> None:
         gauges.sample(self.view())
 
-    def _now(self) -> float:
-        return self._time.wall() / MICRO
-
     def pushed(self, block: Block, outcome: Outcome) -> None:
         if block.validator in self._names and self._chain.chain.is_signed(block):
-            self.tracker.record(block, outcome, self._now())
+            self.tracker.record(block, outcome, self._time.wall_seconds())
 
     def undone(self, event: BlocksUndone) -> None:
         self.tracker.undone(event.head_number)
 
     def applied(self, event: BlockApplied) -> None:
-        self.tracker.applied(event, self._now())
+        self.tracker.applied(event, self._time.wall_seconds())
         for slot in self.tracker.settle(event.block.timestamp):
             self._log(slot)
         for each in event.operations:

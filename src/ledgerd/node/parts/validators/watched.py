@@ -13,6 +13,7 @@ from ledgerd.metrics.table import validators as table
 from ledgerd.node.parts.validators.tracker import MissCause, SlotCounts
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.rpc.api.node.node_status import UNKNOWN, WatchedFacts, WatchedSlotFacts
+from ledgerd.rpc.api.shared.kinds import record_of
 
 
 class Lateness(msgspec.Struct, frozen=True):
@@ -46,19 +47,8 @@ class WatchedValidator(msgspec.Struct, frozen=True):
 
 def facts_of(validator: WatchedValidator, slots: tuple[WatchedSlotFacts, ...]) -> WatchedFacts:
     late = validator.lateness
-    return WatchedFacts(
-        name=validator.name,
-        slots=slots,
-        made=validator.made,
-        missed=validator.slots - validator.made,
-        mean_delay=UNKNOWN if late is None else round(1_000 * late.mean),
-        reward=validator.reward,
-        votes=validator.votes,
-        counted_votes=validator.counted_votes,
-        penalty_percent=validator.penalty_percent,
-        is_scheduled=validator.is_scheduled,
-        has_key=validator.has_key,
-    )
+    delay = UNKNOWN if late is None else round(1_000 * late.mean)
+    return record_of(WatchedFacts, validator, slots=slots, missed=validator.slots - validator.made, mean_delay=delay)
 
 
 def view_of(chain: Chain, name: AccountName, counts: SlotCounts) -> WatchedValidator:
@@ -80,13 +70,6 @@ def view_of(chain: Chain, name: AccountName, counts: SlotCounts) -> WatchedValid
     )
 
 
-RESULTS = {
-    MissCause.UNSEEN: "unseen",
-    MissCause.LATE: "late",
-    MissCause.BRANCH: "branch",
-    MissCause.REFUSED: "refused",
-    MissCause.NOT_WATCHED: "not_watched",
-}
 MADE = "made"
 MILLION = 1_000_000
 
@@ -109,7 +92,7 @@ class WatchedGauges:
             place = self._places[each.name]
             self._slots[MADE][place].rise_to(each.made)
             for cause, count in each.missed.items():
-                self._slots[RESULTS[cause]][place].rise_to(count)
+                self._slots[cause.name.lower()][place].rise_to(count)
             if each.lateness is not None:
                 late = each.lateness
                 for gauges, value in zip(self._delays, (late.mean, late.most, late.last), strict=True):

@@ -24,7 +24,6 @@ from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.context import NodePart, PartContext
 from ledgerd.node.parts.watching.chain_meter import ChainMeter
 from ledgerd.node.parts.watching.meters import Meters, MeterSample, MetersPart
-from ledgerd.node.time_source import MICRO
 from ledgerd.node.workers.serving import metrics_reader
 from ledgerd.node.workers.settings import MetricsWorkerSettings
 from ledgerd.protocol.types.endpoint import Endpoint
@@ -118,7 +117,7 @@ class MetricsPart(NodePart):
         self._loop = asyncio.get_running_loop()
         self._sockets = listen(endpoint.host, endpoint.port, 1)
         validators = self._configuration.validator_monitor.names
-        chain_meter = ChainMeter(found.cells, found.places, lambda: self._time.wall() / MICRO, validators)
+        chain_meter = ChainMeter(found.cells, found.places, self._time.wall_seconds, validators)
         await self._chain.attach(chain_meter.observe)
         self._server = server = self._serving(endpoint, found)
         self.work.begin(server.start([self._sockets]))

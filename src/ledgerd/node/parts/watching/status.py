@@ -21,7 +21,6 @@ from ledgerd.node.parts.context import NodePart, PartContext
 from ledgerd.node.parts.peers import FORK_STATUS, PeersPart
 from ledgerd.node.parts.validators.monitor import MonitorPart
 from ledgerd.node.parts.watching.metrics import MetricsPart
-from ledgerd.node.time_source import MICRO
 from ledgerd.p2p.driver import Driver
 from ledgerd.p2p.shared.modes import Mode
 from ledgerd.p2p.shared.peer import Peer
@@ -169,11 +168,8 @@ class StatusPart(NodePart, Observer):
         self._chain, self._is_behind = chain, True
         chain.observe(self)
 
-    def _now(self) -> float:
-        return self._time.wall() / MICRO
-
     def undone(self, _event: BlocksUndone) -> None:
-        self._is_behind, self._old_until = True, self._now() - LIVE_SECONDS
+        self._is_behind, self._old_until = True, self._time.wall_seconds() - LIVE_SECONDS
 
     def applied(self, event: BlockApplied) -> None:
         if self._chain is None:
@@ -181,7 +177,7 @@ class StatusPart(NodePart, Observer):
         if event.block.timestamp < self._old_until:
             self._is_behind = True
             return
-        now = self._now()
+        now = self._time.wall_seconds()
         if now - event.block.timestamp > LIVE_SECONDS:
             self._is_behind, self._old_until = True, now - LIVE_SECONDS
             return
@@ -209,7 +205,7 @@ class StatusPart(NodePart, Observer):
             self._metrics.publish_retained(DETAILS, packed_topic(self._details(status, driver)))
 
     def _status(self, chain: Chain, driver: Driver | None) -> node_status.NodeStatus:
-        facts, now = chain.globals, self._now()
+        facts, now = chain.globals, self._time.wall_seconds()
         counts = counts_of(driver, chain.head_number)
         return node_status.NodeStatus(
             number=0,
@@ -241,7 +237,7 @@ class StatusPart(NodePart, Observer):
         )
 
     def _details(self, status: node_status.NodeStatus, driver: Driver | None) -> node_status.NodeDetails:
-        now = self._now()
+        now = self._time.wall_seconds()
         age = max(0, int(now) - status.head_time)
         problems = problems_of(status, age, self._health)
         return node_status.NodeDetails(
