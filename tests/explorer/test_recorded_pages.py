@@ -12,8 +12,8 @@ from urllib.parse import quote
 
 import pytest
 
+from ledgerd.explorer.pages.answering import ROUTES
 from ledgerd.explorer.pages.betting import markets
-from ledgerd.explorer.pages.every import ROUTES
 from ledgerd.explorer.pages.ledger.blocks import MOST_IN_FULL, MOST_OPERATIONS
 from ledgerd.explorer.words.language import CODES
 from ledgerd.explorer.words.numbers import micro_text, milli_text

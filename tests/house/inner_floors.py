@@ -155,7 +155,6 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("view",),
         ("lists",),
         ("drawing", "ledger", "people", "community", "betting"),
-        ("every",),
         ("answering",),
     ),
     "sdk.blocking": (

@@ -13,7 +13,7 @@ from ledgerd.protocol.types.names import AccountName
 from ledgerd.sdk.amounts import Viz
 from ledgerd.sdk.transactions.dry_run import BalanceStep, DryRun
 from ledgerd.wallet.errors import NodeUnreachable
-from ledgerd.wallet.node.dry_run import dry_run
+from ledgerd.wallet.node.client import dry_run
 from tests.wallet.nodes import FakeNode, Fault, asking
 
 PAY = Transfer(AccountName("alice"), AccountName("bob"), tokens(1), "")

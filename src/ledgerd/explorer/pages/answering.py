@@ -16,10 +16,23 @@ from urllib.parse import quote, unquote
 from ledgerd.client.envelope import ErrorAnswer
 from ledgerd.client.pool import NodeAway, NodePool
 from ledgerd.explorer.node.watch import ChainWatch
+from ledgerd.explorer.pages.betting import markets
+from ledgerd.explorer.pages.community import agreements, validators
 from ledgerd.explorer.pages.drawing import PREFIX, asset_path, assets, draw
-from ledgerd.explorer.pages.every import page_of
+from ledgerd.explorer.pages.ledger import blocks, front, search
 from ledgerd.explorer.pages.ledger.front import facts_of
-from ledgerd.explorer.pages.view import Away, FileDownload, PageAnswer, PageFault, PageView, Visit, fields_of
+from ledgerd.explorer.pages.people import accounts
+from ledgerd.explorer.pages.view import (
+    Away,
+    FileDownload,
+    PageAnswer,
+    PageFault,
+    PageHandler,
+    PageView,
+    Route,
+    Visit,
+    fields_of,
+)
 from ledgerd.explorer.words.language import CODES, language, preferred
 
 log = logging.getLogger(__name__)
@@ -53,6 +66,21 @@ LIVE = {
     "live-transfers": "newest_transfers.html",
 }  # fmt: skip
 """The parts of the first page that change with a block."""
+
+
+ROUTES: tuple[Route, ...] = tuple(
+    route
+    for family in (front, blocks, search, accounts, validators, agreements, markets)
+    for route in family.ROUTES.all
+)
+
+
+def page_of(path: str) -> tuple[PageHandler, Mapping[str, str]] | None:
+    for pattern, handler in ROUTES:
+        match = pattern.fullmatch(path)
+        if match:
+            return handler, match.groupdict()
+    return None
 
 
 class PageRequest(NamedTuple):
@@ -153,8 +181,9 @@ class PageMaker:
                 return self._fault(asked, code, 404, "fault.page", path)
             if not self._watch.properties:
                 return self._fault(asked, code, 503, "away.title")
-            visit = Visit(self._node, self._watch, asked.path, found.parts, fields_of(asked.query), code, self._clock())
-            return self._reply(asked, code, await found.handler(visit))
+            handler, parts = found
+            visit = Visit(self._node, self._watch, asked.path, parts, fields_of(asked.query), code, self._clock())
+            return self._reply(asked, code, await handler(visit))
         except PageFault as fault:
             return self._fault(asked, code, fault.status, fault.key, fault.value)
         except (NodeAway, ErrorAnswer):

@@ -24,8 +24,7 @@ from ledgerd.wallet import errors
 from ledgerd.wallet.commands.result import CommandResult
 from ledgerd.wallet.keys.session import KeySession, session_of
 from ledgerd.wallet.node.checks import CLOCK_SECONDS, Trust, checked_status
-from ledgerd.wallet.node.client import NodeClient
-from ledgerd.wallet.node.dry_run import dry_run
+from ledgerd.wallet.node.client import NodeClient, dry_run
 from ledgerd.wallet.node.ledger import LedgerReader
 from ledgerd.wallet.operations.reading import require_valid
 from ledgerd.wallet.transactions.costs import bandwidth_lines, fees_of

@@ -19,6 +19,11 @@ from ledgerd.wallet.errors import NodeRefused, NodeUnreachable, WalletError
 
 if TYPE_CHECKING:
     from websockets.sync.client import ClientConnection
+import msgspec
+
+from ledgerd.codec import codec_of
+from ledgerd.protocol.blocks.transaction import Transaction
+from ledgerd.sdk.transactions.dry_run import DryRun, dry_run_of
 
 SECONDS = 15.0
 LARGEST_ANSWER = 32 << 20
@@ -107,3 +112,13 @@ def _address_of(url: str) -> NodeAddress:
         return read_address(url, (WEB, SECURE_WEB, SOCKET, SECURE_SOCKET))
     except OperatorError as problem:
         raise WalletError(str(problem)) from None
+
+
+def dry_run(node: NodeClient, transaction: Transaction) -> DryRun:
+    text = codec_of(Transaction).to_json(transaction)
+    try:
+        found = node.call("node_api", "simulate_transaction", msgspec.json.decode(text))
+    except NodeRefused as refused:
+        return DryRun(not_told=str(refused).strip() or "it does not say why")
+    with node.understood():
+        return dry_run_of(found)

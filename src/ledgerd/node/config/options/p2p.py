@@ -101,28 +101,13 @@ P2P = OptionSection(
             field="auto_resync",
         ),
     ),
-    without_meaning=(
-        Option(
-            "p2p-stale-sync-detection",
-            BOOL,
-            "In templates of the reference.",
-            default="false",
-            without_meaning=_NEVER_READ,
-        ),
-        Option(
-            "p2p-stale-sync-timeout-seconds",
-            UINT32,
-            "In templates of the reference.",
-            default="120",
-            without_meaning=_NEVER_READ,
-        ),
-        Option(
-            "p2p-stats-enabled",
-            BOOL,
-            "In documents of the reference.",
-            default="true",
-            without_meaning=_NEVER_READ,
-        ),
+    without_meaning=tuple(
+        Option(name, kind, f"In {where} of the reference.", default=default, without_meaning=_NEVER_READ)
+        for name, kind, default, where in (
+            ("p2p-stale-sync-detection", BOOL, "false", "templates"),
+            ("p2p-stale-sync-timeout-seconds", UINT32, "120", "templates"),
+            ("p2p-stats-enabled", BOOL, "true", "documents"),
+        )
     ),
     prefixes=("p2p-", "dlt-"),
 )

@@ -1,18 +1,8 @@
 """`prediction_market_api`: prediction markets; a module for each family of questions (spec 11, sections 1 to 6)."""
 
-from ledgerd.rpc.api.prediction_market import (
-    categories,
-    disputes,
-    klines,
-    lazy_pool,
-    leverage,
-    markets,
-    oracles,
-    overview,
-    stakes,
-)
+from ledgerd.protocol.operations.variant import modules_of
 from ledgerd.rpc.api.prediction_market.declared import PREDICTION_MARKET_API
 
-FAMILIES = (markets, stakes, oracles, disputes, lazy_pool, leverage, categories, klines, overview)
+modules_of(__name__, __path__[0])
 
-__all__ = ["FAMILIES", "PREDICTION_MARKET_API"]
+__all__ = ["PREDICTION_MARKET_API"]
