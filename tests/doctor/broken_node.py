@@ -17,8 +17,7 @@ from ledgerd.doctor.examination import examine
 from ledgerd.doctor.examined_node import ExaminedNode
 from ledgerd.doctor.finding import Finding
 from ledgerd.doctor.ports import record_inbound
-from ledgerd.producer.settings import SignerAccess
-from ledgerd.producer.signing.signer_place import SignerPlace
+from ledgerd.producer.signing.signer_place import CertifiedPlace, SignerPlace
 from ledgerd.producer.signing.signing_frames import SignerStatus
 from tests.chain.networks import OTHERS, SEVEN, SMALL, key_of, start_seven
 from tests.doctor.doubles import Surroundings, closed_port
@@ -100,7 +99,7 @@ class BrokenNode:
     def use_signer(self, status: SignerStatus | None) -> None:
         """Have the keys at a signer that says this of itself; nothing where it is away."""
         place = SignerPlace(path=self.root / "signer")
-        self.change(signing_keys=frozenset(), signer=SignerAccess(place))
+        self.change(signing_keys=frozenset(), signer=CertifiedPlace(place))
 
         async def answered(*_: object) -> tuple[SignerStatus | None, str]:
             return status, "" if status else "Connection refused"

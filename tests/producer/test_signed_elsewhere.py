@@ -11,8 +11,7 @@ from msgspec.structs import replace
 
 from ledgerd.producer.loop import run
 from ledgerd.producer.outcome import TickOutcome
-from ledgerd.producer.settings import SignerAccess
-from ledgerd.producer.signing.signer_place import SignerPlace
+from ledgerd.producer.signing.signer_place import CertifiedPlace, SignerPlace
 from ledgerd.producer.signing.signing_frames import SignerAnswer, SigningQuestion, SigningVerdict
 from ledgerd.producer.signing.signings import SignerReply
 from ledgerd.producer.time.clock import SECOND
@@ -24,7 +23,7 @@ from tests.chain.networks import VIZ, VIZ_KEY, Network
 from tests.producer.virtual_time import SETTINGS, Station, World
 from tests.signer.headers import Memory
 
-REMOTE = replace(SETTINGS, names=(VIZ,), keys={}, signer=SignerAccess(SignerPlace(path=Path("/signer"))))
+REMOTE = replace(SETTINGS, names=(VIZ,), keys={}, signer=CertifiedPlace(SignerPlace(path=Path("/signer"))))
 MOST = 400
 
 

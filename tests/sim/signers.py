@@ -13,8 +13,8 @@ from typing import NamedTuple
 from ledgerd.basics.frames import LENGTH
 from ledgerd.chain.pending.generation import BlockDraft
 from ledgerd.producer.outcome import TickOutcome
-from ledgerd.producer.settings import ProducerSettings, SignerAccess, keyring
-from ledgerd.producer.signing.signer_place import SignerPlace
+from ledgerd.producer.settings import ProducerSettings, keyring
+from ledgerd.producer.signing.signer_place import CertifiedPlace, SignerPlace
 from ledgerd.producer.signing.signing_frames import (
     SignerAnswer,
     SigningQuestion,
@@ -144,7 +144,7 @@ class SignedNode(Node):
     def production_settings(self) -> ProducerSettings:
         place = SignerPlace(path=Path("/signer"))
         names = tuple(sorted(self.keys))
-        return ProducerSettings(names=names, keys={}, allows_stale=self.allows_stale, signer=SignerAccess(place))
+        return ProducerSettings(names=names, keys={}, allows_stale=self.allows_stale, signer=CertifiedPlace(place))
 
     def start(self) -> None:
         super().start()

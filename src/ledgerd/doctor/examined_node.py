@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from ledgerd.basics.addresses import reached_at
-from ledgerd.producer.settings import SignerAccess
+from ledgerd.producer.signing.signer_place import CertifiedPlace
 from ledgerd.protocol.crypto.keys import PublicKey
 from ledgerd.protocol.networks.parameters import ChainParameters
 from ledgerd.protocol.types.endpoint import Endpoint
@@ -60,7 +60,7 @@ class ExaminedNode(msgspec.Struct, frozen=True, kw_only=True):
     validators: tuple[AccountName, ...]
     """Whose blocks this node makes, without the committee."""
     signing_keys: frozenset[PublicKey]
-    signer: SignerAccess | None
+    signer: CertifiedPlace | None
     plugins: tuple[ExaminedPlugin, ...] = ()
     process: int | None
     """The number of the running node's process; 0 where it is not known, and nothing while no node runs."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from ledgerd.producer.signing.signer_place import SignerPlace, TlsFiles
+from ledgerd.producer.signing.signer_place import CertifiedPlace
 from ledgerd.protocol.types.endpoint import Endpoint
 
 if TYPE_CHECKING:
@@ -40,22 +40,6 @@ class NtpSettings(msgspec.Struct, frozen=True, kw_only=True):
         return max(1, min(self.retry_interval, self.request_interval))
 
 
-class SignerAccess(msgspec.Struct, frozen=True):
-    """The signer that holds the keys in place of the node, if there is one, and what the node shows to it."""
-
-    place: SignerPlace | None = None
-    certificate: Path | None = None
-    certificate_key: Path | None = None
-    authority: Path | None = None
-
-    @property
-    def files(self) -> TlsFiles | None:
-        """What a connection over TLS needs; nothing unless all of it is there."""
-        if self.certificate is None or self.certificate_key is None or self.authority is None:
-            return None
-        return TlsFiles(self.certificate, self.certificate_key, self.authority)
-
-
 class ProducerSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Names, keys and guards; the keys never show in a text of this record."""
 
@@ -70,7 +54,7 @@ class ProducerSettings(msgspec.Struct, frozen=True, kw_only=True):
     collision_timeout: int = DEFAULT_COLLISION_TIMEOUT
     is_verbose: bool = False
     checks_doppelganger: bool = False
-    signer: SignerAccess = SignerAccess()
+    signer: CertifiedPlace = CertifiedPlace()
     take_over: Path | None = None
     """The data directory of a node whose production begins here once it has ended."""
 

@@ -2,31 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import msgspec
-
 from ledgerd.basics.addresses import is_loopback
-from ledgerd.producer.signing.signer_place import PlaceFault, SignerPlace, TlsFiles, read_place
+from ledgerd.producer.signing.signer_place import CertifiedPlace, PlaceFault, SignerPlace, read_place
 
 _SCHEME = "tcp://"
 LOCAL_NAME = "localhost"
 
 
-class StreamSettings(msgspec.Struct, frozen=True):
-    """A place, and what is shown there."""
-
-    place: SignerPlace | None = None
-    """A Unix socket, or a host and a port; nothing where no changes are sent."""
-    certificate: Path | None = None
-    certificate_key: Path | None = None
-    authority: Path | None = None
-
-    @property
-    def files(self) -> TlsFiles | None:
-        if self.certificate is None or self.certificate_key is None or self.authority is None:
-            return None
-        return TlsFiles(self.certificate, self.certificate_key, self.authority)
+class StreamSettings(CertifiedPlace, frozen=True):
+    """A Unix socket, or a host and a port, and what is shown there; nothing where no changes are sent."""
 
     @property
     def fault(self) -> str:

@@ -57,6 +57,22 @@ class TlsFiles(msgspec.Struct, frozen=True):
     """The certificate of the other side, or of the authority that has signed it."""
 
 
+class CertifiedPlace(msgspec.Struct, frozen=True):
+    """A place, if there is one, and the files of what the two sides of a connection there show to each other."""
+
+    place: SignerPlace | None = None
+    certificate: Path | None = None
+    certificate_key: Path | None = None
+    authority: Path | None = None
+
+    @property
+    def files(self) -> TlsFiles | None:
+        """What a connection over TLS needs; nothing unless all of it is there."""
+        if self.certificate is None or self.certificate_key is None or self.authority is None:
+            return None
+        return TlsFiles(self.certificate, self.certificate_key, self.authority)
+
+
 def tls_context(files: TlsFiles, *, is_signer: bool) -> ssl.SSLContext:
     import ssl  # noqa: PLC0415 - most who read a place make no connection
 

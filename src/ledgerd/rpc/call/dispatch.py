@@ -21,12 +21,13 @@ from ledgerd.protocol.properties import json_defaults_of
 from ledgerd.rpc.call.bounds import LimitsReached, RequestBudget, names_in
 from ledgerd.rpc.call.cache import AnswerCache
 from ledgerd.rpc.call.declarations import Answering, Api, Method
-from ledgerd.rpc.call.envelope import NO_ID, argument_list, as_bytes, call_of, error_answer, identifier, result_opening
+from ledgerd.rpc.call.envelope import NO_ID, argument_list, call_of, error_answer, identifier, result_opening
 from ledgerd.rpc.call.errors import INVALID_REQUEST, OTHER, ErrorObject, PlainError, Unresolved, error_object
 from ledgerd.rpc.call.limits import NOBODY, Asker, Limits
 from ledgerd.rpc.call.reading import LARGE, LargeBatch, read_large_request, read_request
 from ledgerd.rpc.call.view import ApiView, Node
 from ledgerd.rpc.shares.loop_turns import LoopTurns
+from ledgerd.state.tables.keys import text_bytes
 from ledgerd.supervision.threads import in_thread
 
 log = logging.getLogger(__name__)
@@ -193,7 +194,7 @@ class Dispatcher:
         note.end(AT_OK)
         if body and method.is_cached and method.api not in self.uncached:
             self.cache.keep(body, identity, opening, method.full_name)
-        return b"%b%b}" % (opening, as_bytes(identity))
+        return b"%b%b}" % (opening, text_bytes(identity))
 
     def _refused(self, error: UnreadError, identity: str, budget: RequestBudget) -> bytes:
         answer = error_answer(self.fault(error), identity)
@@ -225,7 +226,7 @@ class Dispatcher:
         try:
             text = method.codec.to_json(method.function(view, *arguments))
             budget.count_bytes(len(text))
-            return as_bytes(text)
+            return text_bytes(text)
         finally:
             view.close()
 
@@ -254,7 +255,7 @@ class Dispatcher:
 
     def _printed(self, method: Method, value: object, identity: str) -> bytes:
         try:
-            return b"%b%b}" % (_shared_opening(method.codec.to_json(value)), as_bytes(identity))
+            return b"%b%b}" % (_shared_opening(method.codec.to_json(value)), text_bytes(identity))
         except Exception as error:  # noqa: BLE001 - it is logged
             return self._failed(error, method.full_name, identity)
 
@@ -298,11 +299,11 @@ class Dispatcher:
 
 @lru_cache(maxsize=2)
 def _shared_opening(text: str) -> bytes:
-    return result_opening(as_bytes(text))
+    return result_opening(text_bytes(text))
 
 
 def _composed(text: str, identity: str) -> bytes:
-    return b"%b%b}" % (result_opening(as_bytes(text)), as_bytes(identity))
+    return b"%b%b}" % (result_opening(text_bytes(text)), text_bytes(identity))
 
 
 def _read_beside(body: bytes) -> Json | LargeBatch | UnreadError:

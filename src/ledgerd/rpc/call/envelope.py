@@ -9,6 +9,7 @@ from ledgerd.codec.json.errors import JsonError
 from ledgerd.codec.json.scalars import as_array, as_string
 from ledgerd.codec.json.text import Json, dumps
 from ledgerd.rpc.call.errors import INVALID_REQUEST, NO_PARAMETERS, ErrorObject, PlainError, Unresolved
+from ledgerd.state.tables.keys import text_bytes
 
 VERSION = "2.0"
 NO_ID = "null"
@@ -74,9 +75,4 @@ def result_opening(result: bytes) -> bytes:
 
 
 def error_answer(fault: ErrorObject, identity: str) -> bytes:
-    return as_bytes(f'{{"jsonrpc":"2.0","error":{fault.text},"id":{identity}}}')
-
-
-def as_bytes(text: str) -> bytes:
-    """JSON as bytes; bytes of the chain that are not UTF-8 are sent unchanged."""
-    return text.encode("utf-8", "surrogateescape")
+    return text_bytes(f'{{"jsonrpc":"2.0","error":{fault.text},"id":{identity}}}')

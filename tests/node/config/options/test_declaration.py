@@ -84,6 +84,7 @@ def defaults_of(record: Any) -> dict[str, Any]:
 
 def is_of(value: object, declared: Any) -> bool:
     """Whether a value is of a type that an annotation declares."""
+    declared = getattr(declared, "__supertype__", declared)
     if get_origin(declared) is tuple:
         (element, _) = get_args(declared)
         return isinstance(value, tuple) and all(is_of(each, element) for each in value)

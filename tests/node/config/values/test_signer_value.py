@@ -9,8 +9,7 @@ import pytest
 from ledgerd.node.config.configuration import Configuration, read_configuration
 from ledgerd.node.config.given import ConfigurationError
 from ledgerd.producer.doppelganger import is_doppelganger_checked
-from ledgerd.producer.settings import SignerAccess
-from ledgerd.producer.signing.signer_place import SignerPlace, TlsFiles
+from ledgerd.producer.signing.signer_place import CertifiedPlace, SignerPlace, TlsFiles
 from ledgerd.protocol.networks.parameters import MAINNET
 from ledgerd.protocol.types.endpoint import Endpoint
 from tests.signer.headers import KEY, OTHER_KEY
@@ -31,7 +30,7 @@ def read(folder: Path, text: str) -> Configuration:
 
 def test_a_signer_at_a_socket(tmp_path: Path) -> None:
     settings = read(tmp_path, UNIX).validator
-    assert settings.signer == SignerAccess(SignerPlace(path=Path("/run/signer")))
+    assert settings.signer == CertifiedPlace(SignerPlace(path=Path("/run/signer")))
     assert settings.keys == {}
     assert settings.is_signed_elsewhere
     assert settings.signer.files is None
@@ -40,8 +39,8 @@ def test_a_signer_at_a_socket(tmp_path: Path) -> None:
 def test_a_signer_behind_tls_with_files_of_the_data_directory(tmp_path: Path) -> None:
     files = (tmp_path / "node.pem", tmp_path / "node.key", tmp_path / "signer.pem")
     place = SignerPlace(endpoint=Endpoint("signer.example", 2100))
-    assert read(tmp_path, TLS + FILES).validator.signer == SignerAccess(place, *files)
-    assert SignerAccess(place, *files).files == TlsFiles(*files)
+    assert read(tmp_path, TLS + FILES).validator.signer == CertifiedPlace(place, *files)
+    assert CertifiedPlace(place, *files).files == TlsFiles(*files)
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,9 @@ from ledgerd.node.config.values.json_values import GUARDED, NAME, GuardedValidat
 from ledgerd.node.config.values.key_values import PRIVATE_KEY, SIGNER_PLACE
 from ledgerd.node.config.values.kind import OptionKind
 from ledgerd.node.config.values.values import BOOL, PATH, UINT32, uint32
-from ledgerd.producer.settings import GuardSettings, NtpSettings, ProducerSettings, SignerAccess, Watched, keyring
+from ledgerd.producer.settings import GuardSettings, NtpSettings, ProducerSettings, Watched, keyring
 from ledgerd.producer.signing.key_files import KeyFileFault, read_key_file
+from ledgerd.producer.signing.signer_place import CertifiedPlace
 
 if TYPE_CHECKING:
     from ledgerd.protocol.crypto.keys import PrivateKey
@@ -236,7 +237,7 @@ VALIDATOR = declaration.OptionSection(
             field="is_verbose",
         ),
     ),
-    within={"ntp": NtpSettings, "signer": SignerAccess},
+    within={"ntp": NtpSettings, "signer": CertifiedPlace},
     join=_join,
     complete=_complete,
 )

@@ -64,11 +64,6 @@ class EventStreamConnection(Connection):
         """Nothing more is asked on such a connection."""
         self.read_in_turns(len(data))
 
-    @property
-    def arrived_bytes(self) -> int:
-        """No request waits here."""
-        return 0
-
     def go_on(self) -> None:
         """There is nothing to parse."""
 
