@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from ledgerd.codec import codec_of
@@ -117,54 +118,50 @@ def rotate(
     }
 
 
+@dataclass
 class _FirstBlock:
     """The wait for the first block of a validator that is signed with its new key."""
 
-    def __init__(
-        self,
-        node: NodeClient,
-        account: str,
-        key: PublicKey,
-        before: dict[str, Any],
-        clock: Callable[[], float],
-        pause_for: Callable[[float], None],
-    ) -> None:
-        self._node, self._account, self._key, self._before = node, account, key, before
-        self._clock, self._pause_for = clock, pause_for
-        self.missed = 0
+    node: NodeClient
+    account: str
+    key: PublicKey
+    before: dict[str, Any]
+    clock: Callable[[], float]
+    pause_for: Callable[[float], None]
+    missed: int = 0
 
     def after(self, number: int) -> int:
         """Its number; `UnknownOutcome` where slots were missed instead, or nothing came for a long time."""
-        until, missed = self._clock() + ROTATION_SECONDS, -1
-        while self._clock() < until:
-            now = _record(self._node, self._account)
-            while number < chain_status(self._node).head_number:
+        until, missed = self.clock() + ROTATION_SECONDS, -1
+        while self.clock() < until:
+            now = _record(self.node, self.account)
+            while number < chain_status(self.node).head_number:
                 number += 1
                 if self._is_signed_in(number):
-                    self._count(_record(self._node, self._account))
+                    self._count(_record(self.node, self.account))
                     return number
             self._count(now)
             if self.missed > missed >= 0:
-                raise self._unknown(f"{self._account} has missed {self.missed - missed} slots since, and made no block")
+                raise self._unknown(f"{self.account} has missed {self.missed - missed} slots since, and made no block")
             missed = self.missed
-            self._pause_for(PAUSE_SECONDS)
-        raise self._unknown(f"{self._account} has made no block with it so far")
+            self.pause_for(PAUSE_SECONDS)
+        raise self._unknown(f"{self.account} has made no block with it so far")
 
     def _count(self, record: dict[str, Any]) -> None:
-        self.missed = int(record["total_missed"]) - int(self._before["total_missed"])
-        if record["signing_key"] != public_key_text(self._key):
-            raise UnknownOutcome(f"the chain has another signing key of {self._account} now: {record['signing_key']}")
+        self.missed = int(record["total_missed"]) - int(self.before["total_missed"])
+        if record["signing_key"] != public_key_text(self.key):
+            raise UnknownOutcome(f"the chain has another signing key of {self.account} now: {record['signing_key']}")
 
     def _is_signed_in(self, number: int) -> bool:
-        record = self._node.call("database_api", "get_block", number)
-        with self._node.understood():
+        record = self.node.call("database_api", "get_block", number)
+        with self.node.understood():
             block = codec_of(Block).from_json(record)
-            return block.signee == self._key and block.validator == self._account
+            return block.signee == self.key and block.validator == self.account
 
     def _unknown(self, what: str) -> UnknownOutcome:
         return UnknownOutcome(
             f"the new key is declared, and {what}: see whether its node has loaded it, or declare the old one again "
-            f"with `ledgerd wallet validator declare {self._account} {self._before['signing_key']}`"
+            f"with `ledgerd wallet validator declare {self.account} {self.before['signing_key']}`"
         )
 
 
