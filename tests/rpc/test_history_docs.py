@@ -41,7 +41,7 @@ def test_a_request_gets_the_answers_below_it(
 
 async def first_of(later: Later, count: int) -> list[str]:
     found: list[str] = []
-    async with aclosing(later.answers()) as answers:
+    async with aclosing(later.answers) as answers:
         async for make in answers:
             found.append(make().decode())
             if len(found) == count:

@@ -107,7 +107,7 @@ def test_a_subscription_answers_again_and_again_under_one_id_until_it_is_closed(
     async def scene() -> None:
         main = Main()
         following = later(dispatcher(main), request("follow", "blocks", api="network_broadcast_api", identity="s"))
-        async with aclosing(following.answers()) as answers:
+        async with aclosing(following.answers) as answers:
             for number in range(3):
                 coming = asyncio.ensure_future(anext(answers))
                 await main.heard.wait()

@@ -107,7 +107,7 @@ def test_a_subscription_is_counted_once_at_its_end(counting: Counting) -> None:
         asked = json.dumps(request("follow", "t", api="network_broadcast_api")).encode()
         answer = counting.serving.answer(asked)
         assert isinstance(answer, Later)
-        async with aclosing(answer.answers()) as answers:
+        async with aclosing(answer.answers) as answers:
             take: Callable[[], Any] = answers.__anext__
             waiting = asyncio.ensure_future(take())
             await counting.main.heard.wait()

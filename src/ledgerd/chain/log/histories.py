@@ -243,10 +243,8 @@ class HistoryView(ABC):
 class History:
     """A history that can be read while it is written."""
 
-    @property
-    def count_blocks(self) -> int:
-        """How many of the newest blocks are kept: `history-count-blocks`."""
-        raise NotImplementedError
+    count_blocks: int
+    """How many of the newest blocks are kept: `history-count-blocks`."""
 
     def reading(self) -> AbstractContextManager[HistoryView]:
         """The history as it is now, for as long as the block lasts. Keep it short."""

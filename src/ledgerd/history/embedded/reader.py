@@ -39,7 +39,7 @@ class EmbeddedHistory(History, Closing):
         settings: HistorySettings,
         place: tuple[str, int] | None = None,
     ) -> None:
-        self._count_blocks = settings.count_blocks
+        self.count_blocks = settings.count_blocks
         self._environment = environment
         self._log = log
         self._remembered = ShownTexts()
@@ -59,10 +59,6 @@ class EmbeddedHistory(History, Closing):
                 return cls(environment, LogBytes(log_folder), settings, place)
         except (lmdb.Error, OSError) as problem:
             raise HistoryDamaged(f"{folder}: {problem}") from problem
-
-    @property
-    def count_blocks(self) -> int:
-        return self._count_blocks
 
     def forget(self) -> None:
         """Drop cached texts: a development chain has undone irreversible blocks."""

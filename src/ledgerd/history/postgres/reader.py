@@ -29,16 +29,12 @@ class PostgresHistory(History):
 
     def __init__(self, address: str, settings: HistorySettings, clock: Callable[[], float] = time.monotonic) -> None:
         self._address = address
-        self._count_blocks = settings.count_blocks
+        self.count_blocks = settings.count_blocks
         self._clock = clock
         self._connection: TimedConnection | None = None
         self._pause = FIRST_PAUSE
         self._again_at = 0.0
         self._problem = PostgresUnavailable("PostgreSQL was not asked yet")
-
-    @property
-    def count_blocks(self) -> int:
-        return self._count_blocks
 
     @contextmanager
     def reading(self) -> Iterator[HistoryView]:

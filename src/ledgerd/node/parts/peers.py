@@ -121,7 +121,8 @@ class PeersPart(NodePart):
         self._settings = context.configuration.p2p
         self._log_format = context.configuration.application.log_format
         self._chain = chain
-        self._driver: Driver | None = None
+        self.driver: Driver | None = None
+        """The connections, for the thread of the chain; None while there are none."""
         self._meters = meters
         meters.on_chain.append(self._sample)
         self._precompute: PrecomputePool | None = None
@@ -152,7 +153,7 @@ class PeersPart(NodePart):
         if endpoint is not None and driver.port:
             log.info("DLT P2P listening on %(endpoint)s", {"endpoint": Endpoint(endpoint.host, driver.port)})
         log.info("DLT P2P node started, connecting to %(seeds)d seed nodes", {"seeds": len(self._settings.seeds)})
-        self._driver = driver
+        self.driver = driver
         return driver
 
     def check_room(self, blocks: int) -> None:
@@ -177,11 +178,11 @@ class PeersPart(NodePart):
             working()
 
     def _report_lines(self) -> list[str]:
-        return [] if self._driver is None else list(peer_report(self._driver.network.core, self._time.wall_seconds()))
+        return [] if self.driver is None else list(peer_report(self.driver.network.core, self._time.wall_seconds()))
 
     async def stop(self) -> None:
         await self.work.stop()
-        driver, self._driver = self._driver, None
+        driver, self.driver = self.driver, None
         if driver is not None:
             await self._chain.run_coroutine(driver.stop())
         precompute, self._precompute = self._precompute, None
@@ -190,7 +191,7 @@ class PeersPart(NodePart):
 
     def _sample(self, meters: Meters) -> MeterSample:
         gauges = PeerGauges(meters.cells)
-        return lambda: None if self._driver is None else gauges.sample(self._driver)
+        return lambda: None if self.driver is None else gauges.sample(self.driver)
 
     @property
     def handlers(self) -> dict[str, Handler]:
@@ -199,29 +200,24 @@ class PeersPart(NodePart):
     async def _answer_network_status(self, _payload: bytes) -> bytes:
         return msgspec.msgpack.encode(await self._chain.run(self.network_status))
 
-    @property
-    def driver(self) -> Driver | None:
-        """The connections, for the thread of the chain; None while there are none."""
-        return self._driver
-
     # -- on the thread of the chain: what the producer and the clients' broadcasts ask for
 
     @property
     def count(self) -> int:
-        return 0 if self._driver is None else self._driver.network.core.connections
+        return 0 if self.driver is None else self.driver.network.core.connections
 
     @property
     def has_inbound(self) -> bool:
-        return self._driver is not None and any(peer.is_incoming for peer in self._driver.network.core.live())
+        return self.driver is not None and any(peer.is_incoming for peer in self.driver.network.core.live())
 
     @property
     def catches_up_to(self) -> int:
-        return 0 if self._driver is None else self._driver.network.core.catches_up_to
+        return 0 if self.driver is None else self.driver.network.core.catches_up_to
 
     def network_status(self) -> PeerNetwork:
-        if self._driver is None:
+        if self.driver is None:
             return PeerNetwork("alone", 0, 0, FORK_STATUS[0])
-        network = self._driver.network
+        network = self.driver.network
         mode = "sync" if network.core.mode is Mode.SYNC else "forward"
         return PeerNetwork(mode, network.live_count, network.core.connections, FORK_STATUS[network.core.fork_status])
 
@@ -247,26 +243,26 @@ class PeersPart(NodePart):
 
     def survey(self) -> NetworkSurvey | None:
         """What is seen of the network against where we stand; nothing where there are no peers to follow."""
-        return None if self._driver is None else self._driver.network.intake.survey.summary()
+        return None if self.driver is None else self.driver.network.intake.survey.summary()
 
     def ask_again(self) -> None:
         """Forget what peers did wrong, and ask again for the blocks after the irreversible one."""
         self._act(NetworkState.ask_again)
 
     def confirm(self, number: int, block_id: BlockId) -> None:
-        if self._driver is not None:
-            self._driver.network.intake.survey.confirm(number, block_id)
+        if self.driver is not None:
+            self.driver.network.intake.survey.confirm(number, block_id)
 
     @property
     def is_confirmed(self) -> bool | None:
         """Whether they have shown that it is, or that it is not; nothing before."""
-        return None if self._driver is None else self._driver.network.intake.survey.is_confirmed
+        return None if self.driver is None else self.driver.network.intake.survey.is_confirmed
 
     @property
     def banned(self) -> tuple[str, ...]:
-        return () if self._driver is None else self._driver.network.core.bans.banned(self._time.wall_seconds())
+        return () if self.driver is None else self.driver.network.core.bans.banned(self._time.wall_seconds())
 
     def _act(self, call: Callable[[NetworkState, float], None]) -> None:
-        if self._driver is not None:
-            call(self._driver.network, self._time.wall_seconds())
-            self._driver.run_actions()
+        if self.driver is not None:
+            call(self.driver.network, self._time.wall_seconds())
+            self.driver.run_actions()

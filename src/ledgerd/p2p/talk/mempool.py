@@ -42,7 +42,7 @@ class Mempool:
         self._settings = settings
         self._is_anchored = is_anchored
         self._entries: dict[TransactionId, MempoolEntry] = {}
-        self._bytes = 0
+        self.size = 0
         self._done: dict[TransactionId, int] = {}
         self._expiring: list[tuple[int, TransactionId]] = []
 
@@ -55,10 +55,6 @@ class Mempool:
     @property
     def remembered(self) -> int:
         return len(self._done)
-
-    @property
-    def size(self) -> int:
-        return self._bytes
 
     def judge(self, transaction: Transaction, now: float) -> Admitted:
         """The checks of spec 04, section 14.1, in their order."""
@@ -80,7 +76,7 @@ class Mempool:
             return
         size = len(transaction.packed)
         self._entries[transaction.id] = MempoolEntry(transaction, size, is_provisional)
-        self._bytes += size
+        self.size += size
 
     def include(self, transaction: Transaction) -> None:
         """A transaction was included in a block: later copies are not relayed (the reference relays them once more)."""
@@ -112,7 +108,7 @@ class Mempool:
 
     def _has_room(self, transaction: Transaction) -> bool:
         settings = self._settings
-        is_fitting = self._bytes + len(transaction.packed) <= settings.mempool_max_bytes
+        is_fitting = self.size + len(transaction.packed) <= settings.mempool_max_bytes
         return len(self._entries) < settings.mempool_max_tx and is_fitting
 
     def _remember(self, transaction_id: TransactionId, until: int) -> None:
@@ -125,7 +121,7 @@ class Mempool:
     def _drop(self, transaction_id: TransactionId) -> None:
         entry = self._entries.pop(transaction_id, None)
         if entry is not None:
-            self._bytes -= entry.size
+            self.size -= entry.size
 
 
 def _signed_id(transaction: Transaction) -> TransactionId:

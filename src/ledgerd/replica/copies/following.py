@@ -104,15 +104,15 @@ class Replica:
     ) -> None:
         self._place, self._on_status, self._clock = place, publish, clock
         self._context = None if place.files is None else tls_context(place.files, is_signer=False)
-        self._copy, self._blocks = StateCopy(folder), LoggedCopy(folder)
-        self.chain_id = chain_id or self._copy.chain_id
+        self.copy, self.blocks = StateCopy(folder), LoggedCopy(folder)
+        self.chain_id = chain_id or self.copy.chain_id
         """That of the node to follow; empty where any will do."""
-        if self._copy.chain_id not in {b"", self.chain_id}:
-            self._blocks.close()
-            self._copy.close()
+        if self.copy.chain_id not in {b"", self.chain_id}:
+            self.blocks.close()
+            self.copy.close()
             raise OperatorError(f"{folder} holds the state of another chain: give another --data-dir or --chain")
         self._stopping = Event()
-        self.status = FollowStatus(head=self._copy.head, is_sound=bool(self._copy.position))
+        self.status = FollowStatus(head=self.copy.head, is_sound=bool(self.copy.position))
 
     def run(self) -> None:
         pause = FIRST_PAUSE
@@ -131,8 +131,8 @@ class Replica:
                 pause = FIRST_PAUSE if self.status.received_at != received else min(2 * pause, LONGEST_PAUSE)
                 self._stopping.wait(pause)
         finally:
-            self._blocks.close()
-            self._copy.close()
+            self.blocks.close()
+            self.copy.close()
 
     def stop(self) -> None:
         """End soon; from any thread."""
@@ -148,7 +148,7 @@ class Replica:
                 FollowedLine(self, connection).run()
         except Differs as problem:
             self._publish(msgspec.structs.replace(self.status, is_sound=False, has_differed=True))
-            self._copy.forget()
+            self.copy.forget()
             return str(problem)
         except NotFollowed as problem:
             self._publish(msgspec.structs.replace(self.status, refusal=str(problem)))
@@ -156,13 +156,13 @@ class Replica:
         except (LineEnded, FrameFault, StorageError, OSError) as problem:
             return str(problem) or type(problem).__name__
         except lmdb.MapFullError:
-            self._copy.grow()
+            self.copy.grow()
             return "the map of the state had to grow"
         except lmdb.Error as problem:
-            return str(failure(self._copy.folder, problem))
+            return str(failure(self.copy.folder, problem))
         finally:
             with suppress(lmdb.Error, StorageError):
-                self._copy.abandon()
+                self.copy.abandon()
         return "it was stopped"
 
     def _connected(self) -> socket.socket:
@@ -190,19 +190,11 @@ class Replica:
             raise
 
     @property
-    def copy(self) -> StateCopy:
-        return self._copy
-
-    @property
-    def blocks(self) -> LoggedCopy:
-        return self._blocks
-
-    @property
     def is_stopping(self) -> bool:
         return self._stopping.is_set()
 
     def record_contact(self, node_head: int | None = None) -> None:
-        status, copy = self.status, self._copy
+        status, copy = self.status, self.copy
         head, is_sound = status.node_head if node_head is None else node_head, bool(copy.position)
         has_differed = status.has_differed and not is_sound
         self._publish(FollowStatus(copy.head, head, self._clock(), is_sound, has_differed=has_differed))

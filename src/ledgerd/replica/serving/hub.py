@@ -39,7 +39,9 @@ class Hub:
         """By the positions that they are of; few of them."""
         self._digest = NodeDigest(source)
         self._replicas = 0
-        self._noticed, self._changed = asyncio.Event(), asyncio.Event()
+        self._noticed = asyncio.Event()
+        self.next_change = asyncio.Event()
+        """Set when there is something newer than `latest`, which is to be read after this."""
         self._wanted = asyncio.Event()
         """Set while the digest is computed in full."""
         self._published = -ROUND
@@ -63,11 +65,6 @@ class Hub:
             self._noticed.set()
 
         return leave
-
-    @property
-    def next_change(self) -> asyncio.Event:
-        """Set when there is something newer than `latest`, which is to be read after this."""
-        return self._changed
 
     async def run(self) -> None:
         while True:
@@ -124,5 +121,5 @@ class Hub:
             self._wake()
 
     def _wake(self) -> None:
-        self._changed.set()
-        self._changed = asyncio.Event()
+        self.next_change.set()
+        self.next_change = asyncio.Event()

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from contextlib import aclosing
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from io import BytesIO
 from typing import cast
@@ -44,30 +45,20 @@ AnswerMaker = Callable[[], bytes]
 """Makes the bytes of an answer, when they can be sent: of a block, each subscriber's answer is a copy."""
 
 
+@dataclass(eq=False)
 class Later:
     """Answers that are still to come: one, or several of a subscription."""
 
-    def __init__(
-        self,
-        answers: AsyncGenerator[AnswerMaker, None],
-        identity: str = NO_ID,
-        *,
-        is_endless: bool = False,
-        held: int = 0,
-    ) -> None:
-        self.held = held
-        """Bytes of the request that are kept until the answer is ready."""
-        self._answers = answers
-        self._identity = identity
-        self.is_endless = is_endless
-        """Whether it is a subscription, which a stopping node does not wait for."""
-
-    def answers(self) -> AsyncGenerator[AnswerMaker, None]:
-        """Each answer when it is ready. Closing the iterator cancels the rest."""
-        return self._answers
+    answers: AsyncGenerator[AnswerMaker, None]
+    """Each answer when it is ready. Closing the iterator cancels the rest."""
+    identity: str = NO_ID
+    is_endless: bool = False
+    """Whether it is a subscription, which a stopping node does not wait for."""
+    held: int = 0
+    """Bytes of the request that are kept until the answer is ready."""
 
     async def first(self) -> bytes:
-        async with aclosing(self.answers()) as answers:
+        async with aclosing(self.answers) as answers:
             return (await anext(answers, self.none))()
 
     def none(self) -> bytes:
@@ -75,7 +66,7 @@ class Later:
 
     def refused(self, reason: str) -> bytes:
         """The answer on a connection that may not wait for further ones."""
-        return error_answer(ErrorObject(OTHER, reason), self._identity)
+        return error_answer(ErrorObject(OTHER, reason), self.identity)
 
 
 class Dispatcher:
@@ -137,7 +128,7 @@ class Dispatcher:
         answered = await self.turns.do(asker.share, partial(self._read, request, body, asker))
         del reading, request, body  # what was read is not needed while an answer is waited for
         if isinstance(answered, Later):
-            async with aclosing(answered.answers()) as answers:
+            async with aclosing(answered.answers) as answers:
                 async for answer in answers:
                     yield answer
         else:

@@ -137,7 +137,7 @@ class HttpConnection(RequestConnection):
     async def _answer_later(self, request: Request, later: Later) -> None:
         turns, share = self.turns, self._client(request).share
         try:
-            async with aclosing(later.answers()) as answers:
+            async with aclosing(later.answers) as answers:
                 answer = await anext(answers, later.none)
                 await turns.do(share, partial(self._give_late, request, answer))
         except Exception:

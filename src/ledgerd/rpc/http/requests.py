@@ -19,7 +19,7 @@ class RequestConnection(Connection):
         super().__init__(service)
         self._reader = reader
         self._waiting: deque[Request | Refusal] = deque()
-        self._waiting_bytes = self._later_bytes = 0
+        self._later_bytes = 0
         self._later: asyncio.Task[None] | None = None
         """The answer that is being made."""
         self._is_polling = False
@@ -45,7 +45,7 @@ class RequestConnection(Connection):
         return self._later is None and not self.is_congested and self.turns.has_time()
 
     def _account(self) -> None:
-        waiting = self._waiting_bytes + len(self._waiting) * PART_BYTES
+        waiting = self.arrived_bytes + len(self._waiting) * PART_BYTES
         self.hold(self._reader.held + len(self.unread) + waiting + self._later_bytes)
 
     def give_way(self, reason: str) -> None:  # noqa: ARG002 - a refusal has no text
@@ -61,7 +61,7 @@ class RequestConnection(Connection):
         self._reader.end()
         self.unread.clear()
         self._waiting.clear()
-        self._waiting_bytes = 0
+        self.arrived_bytes = 0
 
     def eof_received(self) -> bool:
         """EOF: a client may half-close and wait for its answers."""
@@ -82,16 +82,12 @@ class RequestConnection(Connection):
         super().resume_writing()
         self.go_on()
 
-    @property
-    def arrived_bytes(self) -> int:
-        return self._waiting_bytes
-
     def go_on(self) -> None:
         reader = self._reader
         while not self._is_ending and self._may_go_on():
             if self._waiting:
                 request = self._waiting.popleft()
-                self._waiting_bytes -= len(request.body) if isinstance(request, Request) else 0
+                self.arrived_bytes -= len(request.body) if isinstance(request, Request) else 0
                 self._has_asked = True
                 if isinstance(request, Refusal):
                     self._end_after(responses.refusal(request.status))
@@ -119,7 +115,7 @@ class RequestConnection(Connection):
 
     def _await(self, arrival: Request | Refusal) -> None:
         self._waiting.append(arrival)
-        self._waiting_bytes += len(arrival.body) if isinstance(arrival, Request) else 0
+        self.arrived_bytes += len(arrival.body) if isinstance(arrival, Request) else 0
 
     def _send(self, request: Request, response: bytes) -> None:
         self.steps += 1

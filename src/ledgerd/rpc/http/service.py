@@ -76,9 +76,11 @@ class Connection(asyncio.Protocol):
         self.unread = Unread()
         self.held = 0
         """Buffered bytes of requests, without those that are always allowed."""
+        self.arrived_bytes = 0
+        """Of requests that wait for their answers."""
         self.late_answers = 0
         """Unfinished answers, with subscriptions, while other requests are answered."""
-        self._untaken = 0
+        self.untaken = 0
         self._waits_for_turn = False
 
     def progress(self) -> int:
@@ -149,10 +151,6 @@ class Connection(asyncio.Protocol):
         if not self.transport.is_closing():
             self.go_on()
 
-    @property
-    def arrived_bytes(self) -> int:
-        return 0
-
     @abstractmethod
     def go_on(self) -> None:
         """Parse what has arrived and answer it, as far as there is time."""
@@ -184,19 +182,15 @@ class Connection(asyncio.Protocol):
         self.steps += 1
         self.keep(0)
 
-    @property
-    def untaken(self) -> int:
-        return self._untaken
-
     def keep_untaken(self) -> None:
         """Count the answers that the client does not take; when too many are kept, whoever has most is closed."""
         if self.is_congested:
-            self.keep(max(self._untaken, self.transport.get_write_buffer_size()))
+            self.keep(max(self.untaken, self.transport.get_write_buffer_size()))
             self.service.relieve()
 
     def keep(self, size: int) -> None:
-        self.service.held.change(self.asker.share, size - self._untaken)
-        self._untaken = size
+        self.service.held.change(self.asker.share, size - self.untaken)
+        self.untaken = size
 
     def wait_for(self, answers: int) -> None:
         self.service.late_answers.change(self.asker.share, answers - self.late_answers)

@@ -170,7 +170,7 @@ def test_a_subscriber_to_blocks_is_sent_each_of_them_whole() -> None:
     async def heard() -> list[bytes]:
         main = Main(BLOCK, BLOCK)
         subscription = later(main, "set_block_applied_callback", 0, api="database_api")
-        texts = [make() async for make in subscription.answers()]
+        texts = [make() async for make in subscription.answers]
         assert main.happened == [(f"listen: {APPLIED_BLOCK}", b"")]
         return texts
 
@@ -182,7 +182,7 @@ def test_a_block_is_printed_once_for_all_its_subscribers() -> None:
     async def heard() -> set[bytes]:
         texts = set()
         for _ in range(200):
-            async for make in later(Main(BLOCK), "set_block_applied_callback", 0, api="database_api").answers():
+            async for make in later(Main(BLOCK), "set_block_applied_callback", 0, api="database_api").answers:
                 texts.add(make())
         return texts
 

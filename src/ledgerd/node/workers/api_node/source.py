@@ -37,11 +37,7 @@ class DirectoryHistory(History):
     def __init__(self, data_dir: Path, settings: HistorySettings) -> None:
         self._file = data_dir / HISTORY_FOLDER / DATA_FILE
         self._source = HistorySource(data_dir, settings)
-        self._count_blocks = settings.count_blocks
-
-    @property
-    def count_blocks(self) -> int:
-        return self._count_blocks
+        self.count_blocks = settings.count_blocks
 
     @contextmanager
     def reading(self) -> Iterator[HistoryView]:

@@ -71,7 +71,6 @@ class WebSocketConnection(Connection):
         """Whether nothing more is taken: too much has arrived, or is waited for, or the client has left."""
         self._waiting: deque[Frame] = deque()
         """Received frames that are handled after the client has read its earlier answers."""
-        self._waiting_bytes = 0
         self._taken = asyncio.Event()
         self._taken.set()
 
@@ -87,17 +86,13 @@ class WebSocketConnection(Connection):
         self.go_on()
         self.read_in_turns(len(data))
 
-    @property
-    def arrived_bytes(self) -> int:
-        return self._waiting_bytes
-
     def go_on(self) -> None:
         """Handle the frames in order, while there is time and the client reads its answers."""
         turns = self.turns
         while not self.is_congested and turns.has_time():
             if self._waiting:
                 frame = self._waiting.popleft()
-                self._waiting_bytes -= len(frame.data) + PART_BYTES
+                self.arrived_bytes -= len(frame.data) + PART_BYTES
                 self._handle_frame(frame)
                 self._flush()
             elif self.unread.size:
@@ -116,7 +111,7 @@ class WebSocketConnection(Connection):
         for event in self._frames.events_received():
             if isinstance(event, Frame):
                 self._waiting.append(event)
-                self._waiting_bytes += len(event.data) + PART_BYTES
+                self.arrived_bytes += len(event.data) + PART_BYTES
 
     @property
     def may_read(self) -> bool:
@@ -124,7 +119,7 @@ class WebSocketConnection(Connection):
 
     def _account(self) -> None:
         partial = len(self._frames.reader.buffer) + (0 if self._message is None else self._message.tell())
-        self.hold(len(self.unread) + partial + self._waiting_bytes + self._late_bytes)
+        self.hold(len(self.unread) + partial + self.arrived_bytes + self._late_bytes)
 
     def give_way(self, reason: str) -> None:
         self._end(CloseCode.TRY_AGAIN_LATER, reason)
@@ -133,7 +128,7 @@ class WebSocketConnection(Connection):
         self._frames.reader.buffer.clear()
         self.unread.clear()
         self._waiting.clear()
-        self._waiting_bytes = self._late_bytes = 0
+        self.arrived_bytes = self._late_bytes = 0
         self.service.given_up.add(self._late)
         self.hold(0)
         self.wait_for(0)
@@ -216,7 +211,7 @@ class WebSocketConnection(Connection):
     async def _answer_later(self, later: Later) -> None:
         turns, share = self.turns, self.asker.share
         try:
-            async with aclosing(later.answers()) as answers:
+            async with aclosing(later.answers) as answers:
                 async for answer in answers:
                     async with self._sending:
                         # Back-pressure: wait for a client that does not read. Events are queued, up to a limit.
