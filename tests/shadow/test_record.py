@@ -9,16 +9,10 @@ import pytest
 
 from ledgerd.cli.main import main
 from ledgerd.cli.tools.shadow import DIFFERENT, EQUAL, NOT_COMPARED
-from ledgerd.client.differing import Difference
-from ledgerd.codec.json.text import Json
-from ledgerd.compare.asking import NodeHead
-from ledgerd.compare.node import NodeAnswer
-from ledgerd.compare.reads import Read
 from ledgerd.protocol.crypto.keys import PrivateKey
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.secrets import HIDDEN
-from ledgerd.shadow.finding import Finder, ShadowFinding
-from ledgerd.shadow.keeping.bundles import LARGEST_ANSWER, MOST_BUNDLES, Bundles, read_bundle
+from ledgerd.shadow.keeping.bundles import LARGEST_ANSWER, MOST_BUNDLES, read_bundle
 from ledgerd.shadow.keeping.record import (
     EqualBlock,
     ShadowRecord,
@@ -31,26 +25,10 @@ from ledgerd.shadow.keeping.telling import told_bundle
 from ledgerd.shadow.process import keep_running, run_shadow
 from ledgerd.shadow.settings import ShadowOrder
 from tests.compare.doubles import HEIGHT, recorded_node
+from tests.shadow.findings import finder_in, finding
 from tests.shadow.world import Played
 
 SECRET = PrivateKey(bytes(range(32)))
-
-
-def finding(number: int, ours: Json, theirs: Json) -> ShadowFinding:
-    return ShadowFinding(
-        Read("database_api", "get_block", [number]),
-        is_of_consensus=True,
-        difference=Difference("place", "1", "2"),
-        answers=(NodeAnswer(ours), NodeAnswer(theirs)),
-        head=NodeHead(number, "ab" * 20, number),
-        first_block=number,
-        equal_block=number - 1,
-        blocks=[{"timestamp": "2026-01-01T00:00:00", "transactions": []}],
-    )
-
-
-def finder_in(folder: Path, told: list[str]) -> Finder:
-    return Finder(Played(1, folder).shadow._pair, Bundles(folder, "ledgerd", {"chain": "testnet"}), told.append)  # noqa: SLF001 - any pair
 
 
 def test_a_record_goes_on_where_it_was(tmp_path: Path) -> None:
