@@ -204,7 +204,7 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("settings",),
         ("keeping", "asking"),
         ("finding", "gate"),
-        ("following",),
+        ("following", "page"),
         ("process",),
     ),
     "sdk.transactions": (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ledgerd.client.differing import Difference
+from ledgerd.client.differing import Difference, shown
 from ledgerd.codec.json.text import Json
 from ledgerd.compare.asking import NodeHead
 from ledgerd.compare.node import NodeAnswer
@@ -18,7 +18,7 @@ def finding(number: int, ours: Json, theirs: Json, api: str = "database_api") ->
     return ShadowFinding(
         Read(api, "get_block", [number]),
         is_of_consensus=True,
-        difference=Difference("place", "1", "2"),
+        difference=Difference("place", shown(ours), shown(theirs)),
         answers=(NodeAnswer(ours), NodeAnswer(theirs)),
         head=NodeHead(number, "ab" * 20, number),
         first_block=number,
