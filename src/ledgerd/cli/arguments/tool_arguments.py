@@ -133,7 +133,14 @@ def add_shadow(commands: Commands) -> None:
         help=f"of one core, at most (default: {SHADOW_PROCESSOR:.0f})",
     )
     add("--json", action="store_true", help="with report: print the records as JSON")
-    add("--sign", type=Path, metavar="KEY_FILE", help="with report: sign the record with the key in this file")
+    add(
+        "--sign",
+        type=Path,
+        nargs="?",
+        const=True,
+        metavar="KEY_FILE",
+        help="with report: sign the record with the key in this file, or with that of the node in --data-dir",
+    )
     add("--hours", type=float, default=1.0, metavar="N", help="with override: for so long; 0 ends it (default: 1)")
 
 
