@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from ledgerd.cli.arguments.tool_arguments import OURS
+from ledgerd.cli.arguments.comparing_arguments import OURS
 from ledgerd.cli.shared.configured import configuration_of
 from ledgerd.cli.shared.started import start_of
 from ledgerd.cli.shared.terminal import report
