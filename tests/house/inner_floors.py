@@ -203,7 +203,7 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("settings",),
         ("keeping", "asking"),
         ("agenda", "finding", "gate", "heads"),
-        ("following", "snapshots"),
+        ("following", "page", "snapshots"),
         ("process",),
     ),
     "sdk.transactions": (

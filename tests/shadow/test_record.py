@@ -6,20 +6,20 @@ import json
 from pathlib import Path
 from unittest.mock import MagicMock
 
+import msgspec
 import pytest
 
 from ledgerd.cli.main import main
 from ledgerd.cli.tools.shadow import DIFFERENT, EQUAL, NOT_COMPARED
-from ledgerd.client.differing import Difference
-from ledgerd.codec.json.text import Json
-from ledgerd.compare.asking import NodeHead
-from ledgerd.compare.node import NodeAnswer
-from ledgerd.compare.reads import Read
-from ledgerd.protocol.crypto.keys import PrivateKey
+from ledgerd.codec.codec import codec_of
+from ledgerd.protocol.blocks.block import BlockHeader
+from ledgerd.protocol.crypto.keys import PrivateKey, public_key_text
 from ledgerd.protocol.errors import OperatorError
+from ledgerd.protocol.networks.parameters import MAINNET, TESTNET
 from ledgerd.protocol.secrets import HIDDEN
-from ledgerd.shadow.finding import Finder, ShadowFinding
-from ledgerd.shadow.keeping.bundles import LARGEST_ANSWER, MOST_BUNDLES, Bundles, read_bundle
+from ledgerd.protocol.types.identifiers import BlockId, MerkleRoot
+from ledgerd.protocol.types.names import MAX_NAME_BYTES
+from ledgerd.shadow.keeping.bundles import LARGEST_ANSWER, MOST_BUNDLES, read_bundle
 from ledgerd.shadow.keeping.record import (
     EqualBlock,
     ShadowRecord,
@@ -28,31 +28,15 @@ from ledgerd.shadow.keeping.record import (
     record_file,
     write_record,
 )
-from ledgerd.shadow.keeping.telling import told_bundle
+from ledgerd.shadow.keeping.telling import SIGNED_AS, SignedRecord, told_bundle
 from ledgerd.shadow.process import keep_running, run_shadow
-from ledgerd.shadow.settings import ShadowOrder, SnapshotTask
+from ledgerd.shadow.settings import FOLDER, ShadowOrder, SnapshotTask
 from tests.compare.doubles import HEIGHT, recorded_node
+from tests.shadow.findings import finder_in, finding
 from tests.shadow.world import Played
 
-SECRET = PrivateKey(bytes(range(32)))
+SECRET, OTHER = PrivateKey(bytes(range(32))), PrivateKey(bytes(range(1, 33)))
 no_process = MagicMock(side_effect=AssertionError("no snapshot is compared here"))
-
-
-def finding(number: int, ours: Json, theirs: Json) -> ShadowFinding:
-    return ShadowFinding(
-        Read("database_api", "get_block", [number]),
-        is_of_consensus=True,
-        difference=Difference("place", "1", "2"),
-        answers=(NodeAnswer(ours), NodeAnswer(theirs)),
-        head=NodeHead(number, "ab" * 20, number),
-        first_block=number,
-        equal_block=number - 1,
-        blocks=[{"timestamp": "2026-01-01T00:00:00", "transactions": []}],
-    )
-
-
-def finder_in(folder: Path, told: list[str]) -> Finder:
-    return Finder(Played(1, folder).shadow._pair, Bundles(folder, "ledgerd", {"chain": "testnet"}), told.append)  # noqa: SLF001 - any pair
 
 
 def test_a_record_goes_on_where_it_was(tmp_path: Path) -> None:
@@ -93,12 +77,13 @@ def test_no_more_bundles_are_written_than_may_be_and_all_are_counted(tmp_path: P
 
 
 def test_a_bundle_has_no_key_no_control_character_and_a_bounded_answer(tmp_path: Path) -> None:
-    finder, record = finder_in(tmp_path, []), ShadowRecord()
+    told: list[str] = []
+    finder, record = finder_in(tmp_path, told), ShadowRecord()
     finder.tell(finding(1, SECRET.wif, "\udc80\x1b[2J" + "x" * LARGEST_ANSWER), record, 0)
 
     assert record.first is not None
     text = Path(record.first.file).read_text()
-    assert SECRET.wif not in text
+    assert SECRET.wif not in text + repr(record) + repr(told)
     assert HIDDEN in text
     assert len(text) < LARGEST_ANSWER + 10_000
     bundle = read_bundle(Path(record.first.file))
@@ -148,6 +133,63 @@ def test_the_report_says_what_was_compared_and_is_signed_on_wish(
     signed.write_text(json.dumps(changed))
     assert main(["shadow", "report", str(signed)]) == 1
     assert "this record is not what VIZ" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        (f"private-key = {SECRET.wif}", ""),
+        ("private-key-file = key", ""),
+        ("", "this node has 0 signing keys, and one is needed: add a key file"),
+        (f"private-key = {SECRET.wif}\nprivate-key = {OTHER.wif}", "this node has 2 signing keys"),
+        (
+            "validator-signer = unix:/run/signer",
+            "the key of this node is in its signer, which signs nothing but blocks",
+        ),
+    ],
+)
+def test_a_record_is_signed_with_the_key_of_the_node_where_it_has_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], lines: str, said: str
+) -> None:
+    (tmp_path / FOLDER).mkdir()
+    write_record(record_file(tmp_path / FOLDER, "url"), ShadowRecord(equal=EqualBlock(7, "", 1)), durably=False)
+    (tmp_path / "key").write_text(f"{SECRET.wif}\n")
+    (tmp_path / "key").chmod(0o600)
+    (tmp_path / "config.ini").write_text(f'plugin = validator\nvalidator = "alice"\n{lines}\n')
+
+    code = main(["shadow", "report", "--sign", "--data-dir", str(tmp_path)])
+
+    out, err = capsys.readouterr()
+    assert SECRET.wif not in out + err
+    if said:
+        assert code == 1
+        assert said in err
+    else:
+        signed = msgspec.json.decode(out, type=SignedRecord)
+        signed.require_valid()
+        assert (code, signed.key) == (EQUAL, public_key_text(SECRET.public))
+
+
+def test_the_key_of_a_node_needs_its_directory(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_record(record_file(tmp_path, "url"), ShadowRecord(), durably=False)
+    assert main(["shadow", "report", "--folder", str(tmp_path), "--sign"]) == 1
+    assert "name its --data-dir" in capsys.readouterr().err
+
+
+def test_the_signature_of_a_record_is_none_of_a_block_or_a_transaction() -> None:
+    """A header begins with the id of the block before, the time, and the name with its length (spec 01, section 11)."""
+    longest = BlockHeader(
+        previous=BlockId(SIGNED_AS[:20]),
+        timestamp=int.from_bytes(SIGNED_AS[20:24], "little"),
+        validator="a" * MAX_NAME_BYTES,
+        transaction_merkle_root=MerkleRoot(bytes(20)),
+        extensions=(),
+    )
+    packed = codec_of(BlockHeader).encode(longest)
+
+    assert packed[:24] == SIGNED_AS[:24]
+    assert packed[24] == MAX_NAME_BYTES < SIGNED_AS[24] < 0x80
+    assert all(not SIGNED_AS.startswith(network.chain_id) for network in (MAINNET, TESTNET))
 
 
 def test_the_exit_code_says_whether_all_is_equal(tmp_path: Path) -> None:

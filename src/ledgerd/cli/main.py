@@ -9,19 +9,22 @@ from importlib import import_module
 from typing import Any
 
 from ledgerd.cli.arguments import application_arguments as application
+from ledgerd.cli.arguments import comparing_arguments as comparing
+from ledgerd.cli.arguments import debug_arguments as debug
 from ledgerd.cli.arguments import directory_arguments as directory
+from ledgerd.cli.arguments import key_arguments as keys
+from ledgerd.cli.arguments import moving_arguments as moving
 from ledgerd.cli.arguments import process_arguments as process
-from ledgerd.cli.arguments import tool_arguments as tool
 from ledgerd.cli.arguments.directory_arguments import Commands
 from ledgerd.protocol.errors import OperatorError
 
 COMMANDS: dict[str, tuple[str, Callable[[Commands], None]]] = {
     "init": ("directory.init", directory.add_init),
     "doctor": ("directory.doctor", directory.add_doctor),
-    "adopt": ("tools.adopt", tool.add_adopt),
-    "compare": ("tools.compare", tool.add_compare),
-    "record": ("tools.record", tool.add_record),
-    "shadow": ("tools.shadow", tool.add_shadow),
+    "adopt": ("tools.adopt", moving.add_adopt),
+    "compare": ("tools.compare", comparing.add_compare),
+    "record": ("tools.record", comparing.add_record),
+    "shadow": ("tools.shadow", comparing.add_shadow),
     "replay": ("directory.replay", directory.add_replay),
     "state": ("directory.state", directory.add_state),
     "check": ("directory.check", directory.add_check),
@@ -31,14 +34,14 @@ COMMANDS: dict[str, tuple[str, Callable[[Commands], None]]] = {
     "validator": ("directory.validator", directory.add_validator),
     "signer": ("process.signer", process.add_signer),
     "snapshot": ("directory.snapshot", directory.add_snapshot),
-    "key": ("tools.key", tool.add_key),
-    "wallet": ("ledgerd.wallet.command_line", tool.add_wallet),
+    "key": ("tools.key", keys.add_key),
+    "wallet": ("ledgerd.wallet.command_line", keys.add_wallet),
     "explorer": ("process.explorer", process.add_explorer),
     "api": ("process.api", process.add_api),
     "app": ("process.app", application.add_app),
     "dev": ("process.dev", process.add_dev),
     "testnet": ("process.testnet", process.add_testnet),
-    "debug": ("debug", tool.add_debug),
+    "debug": ("debug", debug.add_debug),
 }
 """The module that carries each out by its `run`, and what declares its arguments. A module is loaded only when it is
 chosen: all of them take longer to load than most take to run.

@@ -129,7 +129,7 @@ PARTS: tuple[PartSpec, ...] = (
     # Who asks is answered when all else runs.
     PartSpec("webserver", WebserverPart, (EarlyAnswers, ChainPart, PeersPart, MetersPart), makes_unready=True),
     PartSpec("explorer", ExplorerProcessPart, (WebserverPart, MetersPart), EXPLORED),
-    PartSpec("shadow", ShadowPart, (ChainPart, WebserverPart, MetersPart), SHADOWED),
+    PartSpec("shadow", ShadowPart, (ChainPart, WebserverPart, MetersPart, MetricsPart), SHADOWED),
     PartSpec("plugins", PluginsPart, (WebserverPart, MetersPart), PLUGGED),
     PartSpec("status", StatusPart, (ChainPart, MetricsPart, PeersPart, MonitorPart, WebserverPart)),
     PartSpec("self_check", SelfCheckPart, (ChainPart, PeersPart, ProductionPart)),

@@ -15,6 +15,7 @@ from ledgerd.compare.asking import NodeHead, Pair
 from ledgerd.compare.blocks import id_of
 from ledgerd.compare.node import SHOWN, NodeAnswer
 from ledgerd.compare.reads import Read
+from ledgerd.protocol.secrets import without_keys
 from ledgerd.shadow.asking.questions import is_of_consensus
 from ledgerd.shadow.asking.suspects import Answers, Suspect
 from ledgerd.shadow.keeping.bundles import AskedQuestion, Bundle, Bundles, KeptAnswer, bounded
@@ -45,7 +46,7 @@ class ShadowFinding:
 
     @property
     def words(self) -> str:
-        return f"{self.read.words}: {self.difference.words('ours', 'the other one')}"[:WORDS]
+        return without_keys(f"{self.read.words}: {self.difference.words('ours', 'the other one')}")[:WORDS]
 
 
 class EqualAnswer(NamedTuple):

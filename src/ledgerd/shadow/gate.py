@@ -9,10 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import msgspec
+
 from ledgerd.shadow.keeping.record import ShadowRecord
 
 IdAt = Callable[[int], str]
 """The id of our block of a number; empty where there is none."""
+
+
+class GateReport(msgspec.Struct, frozen=True, array_like=True):
+    """How the gate of a node stands, for who shows it."""
+
+    is_required: bool = False
+    most_behind: int = 0
+    refusal: str = ""
+    """Why no block is signed on the head of now; empty where one may be."""
 
 
 class SigningGate:

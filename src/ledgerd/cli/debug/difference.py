@@ -27,7 +27,9 @@ from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.networks.parameters import ChainParameters
 from ledgerd.protocol.properties import json_defaults_of
 from ledgerd.rpc.api import APIS
+from ledgerd.rpc.api.blocks.block_info import BLOCK_INFO
 from ledgerd.rpc.api.database_api.globals import Storage
+from ledgerd.rpc.api.history.operation_history import ACCOUNT_HISTORY, OPERATION_HISTORY
 from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
 from ledgerd.rpc.call.dispatch import Dispatcher
 from ledgerd.rpc.call.limits import Limits
@@ -42,10 +44,18 @@ from ledgerd.supervision.this_process import search_rarely
 
 AS_OURS, AS_THEIRS, AS_NEITHER = 0, 3, 4
 MOST_SHOWN = 20
+NOTED = {each.name for each in (ACCOUNT_HISTORY, BLOCK_INFO, OPERATION_HISTORY)}
+"""APIs whose answers a node has noted while blocks came, which a state does not hold."""
 
 
 def run(chosen: argparse.Namespace) -> int:
     bundle = read_bundle(chosen.file)
+    if bundle.question.api in NOTED:
+        raise OperatorError(
+            f"{bundle.question.api} tells what a node has noted while blocks came, which no state holds: look whether "
+            "another difference of these blocks can be asked again, or have the history made again by `ledgerd history "
+            "rebuild`"
+        )
     search_rarely()
     with tempfile.TemporaryDirectory(dir=chosen.work) as folder:
         target = Path(folder) / "state"
@@ -132,8 +142,10 @@ def _where(answer: KeptAnswer, given: KeptAnswer, of_a_node: set[str]) -> list[s
         return []
     if not answer.is_whole or not given.is_whole:
         return [f"an answer of {given.length:,} characters, not of {answer.length:,}"]
-    every = differences(json.loads(answer.text), json.loads(given.text))
-    found = islice((each for each in every if each.place not in of_a_node), MOST_SHOWN)
+    every = list(islice(differences(json.loads(answer.text), json.loads(given.text)), MOST_SHOWN))
+    if not every:
+        return ["another value of what looks like a private key, and is not in the file"]
+    found = (each for each in every if each.place not in of_a_node)
     return [f"{each.place or 'the answer'}: {each.second}, not {each.first}" for each in found]
 
 

@@ -14,7 +14,7 @@ from ledgerd.adopt.handover_facts import OtherNode, OurNode
 from ledgerd.adopt.handover_walk import HandoverWalk
 from ledgerd.adopt.history import FoundHistory, longest
 from ledgerd.adopt.translation import TranslatedLine, accepted, summary, translate
-from ledgerd.cli.arguments.tool_arguments import MAINNET
+from ledgerd.cli.arguments.moving_arguments import MAINNET
 from ledgerd.cli.shared.configured import configuration_of
 from ledgerd.cli.shared.terminal import Advance, progress, report
 from ledgerd.compare.node import ComparedNode, Pace

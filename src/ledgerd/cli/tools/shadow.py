@@ -10,7 +10,9 @@ from pathlib import Path
 
 import msgspec
 
-from ledgerd.cli.arguments.tool_arguments import OURS
+from ledgerd.cli.arguments.comparing_arguments import OURS
+from ledgerd.cli.shared.configured import configuration_of
+from ledgerd.cli.shared.started import start_of
 from ledgerd.cli.shared.terminal import report
 from ledgerd.node.config.configuration import read_configuration
 from ledgerd.node.config.logging.setup import set_up_logging
@@ -84,7 +86,8 @@ def _report(chosen: argparse.Namespace) -> int:
             raise OperatorError(
                 f"{_folder(chosen)} has {len(records)} records: sign one of them from a folder of its own"
             )
-        signed = SignedRecord.of(records[0], _key(chosen.sign), now)
+        key = _key_of_node(chosen.data_dir) if chosen.sign is True else _key(chosen.sign)
+        signed = SignedRecord.of(records[0], key, now)
         sys.stdout.write(msgspec.json.format(msgspec.json.encode(signed), indent=1).decode() + "\n")
         return _code(records)
     if chosen.json:
@@ -109,6 +112,20 @@ def _key(file: Path) -> PrivateKey:
     if len(found.keys) != 1:
         raise OperatorError(f"{file} has {len(found.keys)} keys: name a file with one")
     return found.keys[0]
+
+
+def _key_of_node(data_dir: Path | None) -> PrivateKey:
+    """The one with which the node of a data directory signs blocks: whom it is of can be seen on the chain."""
+    if data_dir is None:
+        raise OperatorError("--sign without a file signs with the key of a node: name its --data-dir")
+    chosen = argparse.Namespace(data_dir=data_dir, config_file=None, chain=None)
+    validator = configuration_of(chosen, start_of(data_dir)).validator
+    if validator.is_signed_elsewhere:
+        raise OperatorError("the key of this node is in its signer, which signs nothing but blocks: add a key file")
+    if len(validator.keys) != 1:
+        raise OperatorError(f"this node has {len(validator.keys)} signing keys, and one is needed: add a key file")
+    (key,) = validator.keys.values()
+    return key
 
 
 def _report_file(file: Path) -> int:

@@ -29,7 +29,8 @@ from ledgerd.rpc.http.responses import Page
 from ledgerd.rpc.http.routes import json_page
 from ledgerd.rpc.http.service import PageRoutes, Service
 from ledgerd.rpc.link.link import Link
-from ledgerd.rpc.link.topics import DETAILS
+from ledgerd.rpc.link.topics import DETAILS, SHADOW_GATE
+from ledgerd.shadow.page import ShadowPage
 from ledgerd.state.views.serving_status import ServingStatusFile
 
 PROGRAM = "ledgerd"
@@ -83,6 +84,10 @@ def service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:
     page = MetricsPage(SharedMemory(settings.memory), known_methods(), settings.followed)
     link.tasks.begin(page.run())
     routes: PageRoutes = {b"/": operator_page, b"/health": lambda: json_page(healthy=True)}
+    if settings.shadow:
+        shadow = ShadowPage(Path(settings.shadow), time.time)
+        link.on(SHADOW_GATE, shadow.receive)
+        routes = {**routes, b"/shadow": shadow.page}
     serves = Service(Dispatcher((OPERATOR_API,), node, time.time, limits=limits), limits, routes)
     serves.is_private, serves.open_paths = True, frozenset((PATH, b"/health"))
     serves.negotiated = {PATH: page.page}

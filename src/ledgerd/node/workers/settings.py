@@ -62,6 +62,8 @@ class MetricsWorkerSettings(msgspec.Struct, frozen=True):
     log_format: LogFormat = "text"
     followed: str = ""
     """The data directory of an API node, which may follow a node."""
+    shadow: str = ""
+    """The folder of the shadow of a node, whose page is served."""
 
 
 class FeedOrder(msgspec.Struct, frozen=True):

@@ -13,7 +13,7 @@ from ledgerd.protocol.errors import RuleViolation
 from ledgerd.rpc.call.errors import PlainError
 from ledgerd.rpc.link import frames
 from ledgerd.rpc.link.link import HEAD, STOP
-from ledgerd.rpc.link.topics import DETAILS, HEALTH, PENDING, PLUGIN_APIS, STATUS
+from ledgerd.rpc.link.topics import DETAILS, HEALTH, PENDING, PLUGIN_APIS, SHADOW_GATE, STATUS
 from ledgerd.supervision.tasks import Tasks
 
 log = logging.getLogger(__name__)
@@ -22,7 +22,7 @@ Handler = Callable[[bytes], Awaitable[bytes]]
 
 LOGGED = Layer("the node's log says more", {})
 
-SENT_TO_ALL = frozenset((DETAILS, HEAD, HEALTH, PLUGIN_APIS, STATUS, STOP, PENDING))
+SENT_TO_ALL = frozenset((DETAILS, HEAD, HEALTH, PLUGIN_APIS, SHADOW_GATE, STATUS, STOP, PENDING))
 
 MAX_RUNNING = 256
 """Unanswered requests of one worker; with more, its socket is not read (back-pressure)."""

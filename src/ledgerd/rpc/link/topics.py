@@ -42,6 +42,12 @@ DETAILS = "details"
 """The same for the operator: a `NodeDetails`. Only the process of the endpoint for metrics gets it."""
 
 
+SHADOW_GATE = "shadow gate"
+"""Whether blocks are signed by leave of the shadow, at each change; the room `shadow` has its form. Only the process of
+the endpoint for metrics gets it.
+"""
+
+
 PLUGIN_APIS = "plugin apis"
 """What plugins of others serve now, at each change; the room `plugins` has its form."""
 

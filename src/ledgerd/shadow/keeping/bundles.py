@@ -35,11 +35,13 @@ NAMED_RECORDS = 10
 
 
 class KeptAnswer(msgspec.Struct):
-    """An answer as text, up to its limit, and the checksum of all of it, by BLAKE2b."""
+    """An answer as text without private keys, up to its limit, and the checksum of all of it, by BLAKE2b."""
 
     text: str
     checksum: str
+    """Of the text with what was left out of it."""
     length: int
+    """Of the text before it was cut."""
     error: str = ""
 
     @property
@@ -48,9 +50,10 @@ class KeptAnswer(msgspec.Struct):
 
     @classmethod
     def of(cls, answer: NodeAnswer) -> KeptAnswer:
-        text = written(answer.value)
-        whole = hashlib.blake2b(text.encode(), digest_size=CHECKSUM_BYTES).hexdigest()
-        return cls(text[:LARGEST_ANSWER], whole, len(text), printable_lines(answer.error[:LONGEST_ERROR]))
+        said = written(answer.value)
+        checksum = hashlib.blake2b(said.encode(), digest_size=CHECKSUM_BYTES).hexdigest()
+        text = without_keys(said)
+        return cls(text[:LARGEST_ANSWER], checksum, len(text), printable_lines(answer.error[:LONGEST_ERROR]))
 
 
 class AskedQuestion(msgspec.Struct):

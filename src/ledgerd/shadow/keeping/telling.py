@@ -19,6 +19,11 @@ from ledgerd.shadow.keeping.record import NodeStanding, ShadowRecord, SnapshotCo
 SHOWN = 400
 """Characters of an answer that are printed."""
 TRANSACTIONS = "transactions"
+SIGNED_AS = b"ledgerd shadow: the record of two nodes that were compared\n"
+"""Stands before a record when it is signed, so that a validator's key may sign it: the signature can be none of a block
+or a transaction. In the bytes of a header the length of the validator's name stands where this has a letter, and no
+name is so long (spec 01, section 11); before a transaction stands the id of its chain, which is a checksum.
+"""
 
 
 class SignedRecord(msgspec.Struct):
@@ -44,7 +49,7 @@ class SignedRecord(msgspec.Struct):
 
 
 def _digest(record: ShadowRecord, now: int) -> bytes:
-    return sha256(msgspec.json.encode((record, now)))
+    return sha256(SIGNED_AS + msgspec.json.encode((record, now)))
 
 
 def moment(second: int) -> str:

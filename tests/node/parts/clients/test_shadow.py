@@ -6,7 +6,7 @@ import asyncio
 import json
 from pathlib import Path
 from types import SimpleNamespace
-from unittest.mock import MagicMock
+from unittest.mock import AsyncMock, MagicMock, patch
 
 import pytest
 
@@ -16,7 +16,10 @@ from ledgerd.node.config.given import ConfigurationError
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.clients.shadow import ShadowPart
 from ledgerd.node.parts.clients.webserver import WebserverPart
+from ledgerd.node.parts.watching.metrics import MetricsPart
 from ledgerd.protocol.crypto.keys import PrivateKey
+from ledgerd.rpc.link.topics import SHADOW_GATE, unpacked
+from ledgerd.shadow.gate import GateReport
 from ledgerd.shadow.keeping.record import (
     EqualBlock,
     FirstDifference,
@@ -43,7 +46,8 @@ def part_in(folder: Path, **more: list[str]) -> ShadowPart:
     chain = MagicMock(spec=ChainPart)
     chain.chain = SimpleNamespace(head_number=7, head_id=HEAD, block_at=lambda _: None)
     webserver = MagicMock(spec=WebserverPart, addresses=[("127.0.0.1", 8090)])
-    return ShadowPart(context_of(ShadowPart, read_configuration(given, folder)), chain, webserver, MagicMock())
+    context = context_of(ShadowPart, read_configuration(given, folder))
+    return ShadowPart(context, chain, webserver, MagicMock(), MagicMock(spec=MetricsPart))
 
 
 def noted(part: ShadowPart, folder: Path, record: ShadowRecord) -> str:
@@ -95,6 +99,22 @@ def test_what_the_shadow_has_found_decides_whether_a_block_is_signed(tmp_path: P
     (tmp_path / FOLDER / "override").write_text("99999999999\n")
     assert noted(part, tmp_path, record) == ""
     assert "blocks are signed whatever the shadow says" in supervisor.health.warnings
+
+
+def test_the_page_is_told_why_no_block_is_signed_once_for_each_change(tmp_path: Path) -> None:
+    part = part_in(tmp_path)
+    published: list[tuple[str, bytes]] = []
+    with (
+        patch.object(part._chain, "run", AsyncMock(side_effect=["first", "first", "", "second"])),  # noqa: SLF001 - a double
+        patch.object(part._metrics, "publish_retained", lambda *each: published.append(each)),  # noqa: SLF001 - as well
+    ):
+        for _ in range(4):
+            asyncio.run(part.report())
+
+    assert [topic for topic, _ in published] == [SHADOW_GATE] * 3
+    assert [unpacked(payload, GateReport) for _, payload in published] == [
+        GateReport(True, 0, words) for words in ("first", "", "second")
+    ]
 
 
 def test_a_damaged_record_closes_the_gate_and_is_a_warning(tmp_path: Path) -> None:

@@ -76,12 +76,16 @@ def test_a_node_serves_every_family_in_both_formats_and_refuses_other_hosts(tmp_
         names = {each.name for each in parse(text)}
         refused, _, why = served.get(Host="evil.example")
         missing = served.get("/nothing")[0]
+        shadow = served.get("/shadow")
+        strange = served.get("/shadow", Host="evil.example")[0]
         values = served.values()
 
     assert (status, kind.partition(";")[0]) == (200, "application/openmetrics-text")
     assert names == {family.name.removesuffix("_total") for family in FAMILIES}
     assert (refused, missing) == (403, 400)
     assert "webserver-allowed-origins" in why
+    assert (shadow[0], strange) == (200, 403)
+    assert "This node has no shadow" in shadow[2]
     assert values["ledgerd_rpc_workers",] == 1.0
     assert values["ledgerd_process_resident_memory_bytes", "main"] > 1e6
     assert values["ledgerd_storage_bytes", "state"] > 0

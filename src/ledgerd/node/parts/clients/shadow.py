@@ -18,11 +18,13 @@ from ledgerd.node.parts.clients.beside import ProcessPart, own_addresses
 from ledgerd.node.parts.clients.webserver import WebserverPart
 from ledgerd.node.parts.context import PartContext
 from ledgerd.node.parts.watching.meters import MetersPart
+from ledgerd.node.parts.watching.metrics import MetricsPart
 from ledgerd.node.workers.beside.shadow_worker import ShadowArguments
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.rpc.http.connection import Speech
+from ledgerd.rpc.link.topics import SHADOW_GATE, packed_topic
 from ledgerd.rpc.workers import endpoints_of
-from ledgerd.shadow.gate import SigningGate
+from ledgerd.shadow.gate import GateReport, SigningGate
 from ledgerd.shadow.keeping.record import ShadowRecord, read_override, read_record, record_file
 from ledgerd.shadow.settings import FOLDER, MEBIBYTE, ShadowOrder, SnapshotTask
 from ledgerd.supervision.processes import PIPE, Child, module_command
@@ -32,6 +34,7 @@ from ledgerd.supervision.work import Working
 SHADOW_WORKER = "ledgerd.node.workers.beside.shadow_worker"
 LOOK_SECONDS = 0.25
 """Between two looks at the record: a tick of the producer."""
+REPORT_SECONDS = 1.0
 
 SHOWN_OPTIONS = (
     *("chain", "plugin", "dlt-block-log-max-blocks", "skip-virtual-ops", "history-count-blocks"),
@@ -49,17 +52,20 @@ STATE_OPTIONS = (
 class ShadowPart(ProcessPart):
     """Compares this node with another."""
 
-    def __init__(self, context: PartContext, chain: ChainPart, webserver: WebserverPart, meters: MetersPart) -> None:
+    def __init__(
+        self, context: PartContext, chain: ChainPart, webserver: WebserverPart, meters: MetersPart, metrics: MetricsPart
+    ) -> None:
         super().__init__(context)
         configuration = context.configuration
         self._options = configuration.shadow
         self._url = self._options.url or ""
         self._chain = chain
-        self._webserver = webserver
+        self._webserver, self._metrics = webserver, metrics
         self._speeches = [each.speech for each in endpoints_of(configuration.webserver)]
         self._log_format = configuration.application.log_format
         self._folder = self._data_dir / FOLDER
         self._record: ShadowRecord | None = None
+        self._reported: GateReport | None = None
         self._began = time.time()
         self.gate = SigningGate(self._options.most_behind, time.time)
         if self._url and self._options.required:
@@ -72,6 +78,7 @@ class ShadowPart(ProcessPart):
         await self.look()
         self.work.keep("the process that compares", self._compare)
         self.work.keep("the look at its record", self._watch)
+        self.work.keep("what its page says of signing", self._report)
 
     def order(self) -> ShadowOrder:
         at = own_addresses(self._speeches, self._webserver)
@@ -115,6 +122,21 @@ class ShadowPart(ProcessPart):
         self.gate.update(self._record, await in_thread(partial(read_override, self._folder)))
         self.work.warn("record", problem)
         self._warn()
+
+    async def _report(self, working: Working) -> NoReturn:
+        """A task of its own: the chain may be busy for minutes, and the look at the record must not wait for it."""
+        while True:
+            await self.report()
+            working()
+            await asyncio.sleep(REPORT_SECONDS)
+
+    async def report(self) -> None:
+        options = self._options
+        refusal = await self._chain.run(self.refusal) if options.required else ""
+        report = GateReport(options.required, options.most_behind, refusal)
+        if report != self._reported:
+            self._reported = report
+            self._metrics.publish_retained(SHADOW_GATE, packed_topic(report))
 
     def _warn(self) -> None:
         record = self._record

@@ -30,6 +30,7 @@ from ledgerd.protocol.types.endpoint import Endpoint
 from ledgerd.rpc.http.listeners import listen
 from ledgerd.rpc.link.switchboard import Switchboard
 from ledgerd.rpc.workers import Workers
+from ledgerd.shadow.settings import FOLDER as SHADOW_FOLDER
 from ledgerd.snapshot.file.directory import kept_in
 from ledgerd.state.files.disk import DATA_FILE
 from ledgerd.supervision.threads import in_thread
@@ -154,7 +155,12 @@ class MetricsPart(NodePart):
             connections=MOST_CONNECTIONS,
             address_connections=MOST_OF_ADDRESS,
         )
-        settings = MetricsWorkerSettings(application.chain, meters.memory.descriptor, application.log_format)
+        settings = MetricsWorkerSettings(
+            application.chain,
+            meters.memory.descriptor,
+            application.log_format,
+            shadow=str(self._configuration.invocation.data_dir / SHADOW_FOLDER),
+        )
         return metrics_reader(self.board, endpoint, settings, bounds, self.work)
 
     def _storage(self, cells: Cells) -> StorageGauges:

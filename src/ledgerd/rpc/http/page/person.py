@@ -17,7 +17,9 @@ from ledgerd.rpc.http.responses import Page
 HTML = b"text/html; charset=utf-8"
 PUBLIC_METHOD, OPERATOR_METHOD = "node_api.follow_status", "operator_api.follow"
 REQUEST = '{"jsonrpc":"2.0","id":1,"method":"database_api.get_dynamic_global_properties","params":[]}'
-PLACEHOLDERS = re.compile(r"\$(METHOD|REQUEST|LINKS|APIS|VERSION)\b")
+PLACEHOLDERS = re.compile(r"\$(METHOD|REQUEST|LINKS|APIS|VERSION|OTHERS)\b")
+OTHER_PAGES = '. <a href="shadow">The node beside another</a>'
+"""Pages for the operator, where they are served."""
 
 
 @cache
@@ -25,12 +27,26 @@ def _template() -> str:
     return files(__package__).joinpath("page.html").read_text(encoding="utf-8")
 
 
-def _hash_of(tag: str) -> str:
+def _inside(tag: str) -> str:
     _, _, rest = _template().partition(f"<{tag}>")
     text, end, _ = rest.partition(f"</{tag}>")
     if not end:
         raise LookupError(f"the page has no <{tag}>")
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+    return text
+
+
+def _hash_of(tag: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(_inside(tag).encode()).digest()).decode()}'"
+
+
+def style() -> str:
+    """The style of the page, for others that look like it."""
+    return _inside("style")
+
+
+def style_hash() -> str:
+    """Its source in a content security policy."""
+    return _hash_of("style")
 
 
 def policy() -> str:
@@ -49,15 +65,17 @@ def person_page(apis: Sequence[Api], links: dict[str, str], *, is_operator: bool
         "LINKS": "".join(listed),
         "APIS": "".join(f"<li><b>{escape(api.name)}</b>: {escape(api.summary)}</li>" for api in apis),
         "VERSION": escape(released()),
+        "OTHERS": OTHER_PAGES if is_operator else "",
     }
     text = PLACEHOLDERS.sub(lambda found: values[found[1]], _template())
-    return Page(text.encode("utf-8", "replace"), HTML, headers=_headers())
+    return Page(text.encode("utf-8", "replace"), HTML, headers=headers(policy(), "no-cache"))
 
 
-def _headers() -> bytes:
+def headers(policy: str, cached: str) -> bytes:
+    """The headers of a page of HTML, with its content security policy and how it may be cached."""
     named = {
-        "Cache-Control": "no-cache",
-        "Content-Security-Policy": policy(),
+        "Cache-Control": cached,
+        "Content-Security-Policy": policy,
         "Referrer-Policy": "no-referrer",
         "X-Content-Type-Options": "nosniff",
     }
