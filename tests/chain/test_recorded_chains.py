@@ -25,6 +25,7 @@ from tests.additions import METADATA
 from tests.chain.observing import observe
 from tests.chain.recorded_chains import (
     LATER_STATES,
+    LIKE_THE_RECORDING,
     MARKET_STATES,
     STATES,
     advance,
@@ -86,7 +87,7 @@ def test_a_recorded_chain_replays_to_its_states_and_operations(name: str, tmp_pa
     with chain_with_history(name, tmp_path) as chain:
         observe(chain, note)
         for height in ALL_STATES[name]:
-            advance(chain, name, height)
+            advance(chain, name, height, LIKE_THE_RECORDING)
             is_last = height == ALL_STATES[name][-1]
             found = difference_from(recorded_state(name, height), chain, f"{name} at {height}: ", is_whole=is_last)
             assert found is None, found

@@ -29,7 +29,7 @@ from ledgerd.protocol.operations.money.transfers import Transfer
 from ledgerd.protocol.types.assets import tokens
 from ledgerd.state.objects import TABLES
 from tests.chain.networks import ALICE, VIZ
-from tests.chain.recorded_chains import LIKE_THE_RECORDING, advance, difference_from, recorded_state
+from tests.chain.recorded_chains import advance, difference_from, recorded_state
 from tests.chain.replays import open_replayed
 from tests.chain.traffic import Traffic, recorded_operations
 from tests.chain.whole_state import first_change, whole_state
@@ -143,7 +143,7 @@ def test_blocks_leave_no_trace_once_they_are_undone_and_do_the_same_again(
                     session.squash()
         changed = first_change(before, whole_state(chain.parts.store))
         assert changed is None, changed
-        advance(chain, name, last, VERIFIED_BEFORE | LIKE_THE_RECORDING)
+        advance(chain, name, last)
         assert difference_from(recorded_state(name, last), chain, f"{name} at {last}: ") is None
 
 

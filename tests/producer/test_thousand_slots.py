@@ -54,7 +54,7 @@ def test_a_clock_that_is_set_by_two_seconds_costs_no_slot(station: Station, step
     assert_every_slot_was_met(station)
 
 
-@pytest.mark.parametrize("after", [0.0, 0.4, 1.3, 2.2, 2.749])
+@pytest.mark.parametrize("after", [0.0, 1.3, 2.749])
 def test_a_disk_that_stops_for_a_second_costs_no_slot(station: Station, after: float) -> None:
     for number in range(1, TIMES + 1):
         station.run_until_block(number * APART)
@@ -65,7 +65,7 @@ def test_a_disk_that_stops_for_a_second_costs_no_slot(station: Station, after: f
     assert_every_slot_was_met(station)
 
 
-@pytest.mark.parametrize("busy_from", [2.2, 2.5, 2.749])
+@pytest.mark.parametrize("busy_from", [2.2, 2.749])
 def test_a_chain_that_is_busy_for_a_second_costs_no_slot(station: Station, busy_from: float) -> None:
     """The tick waits for its turn, and is the first to have it then."""
     station.run_until_block(20)

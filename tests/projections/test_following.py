@@ -38,7 +38,7 @@ from tests.recorded import recorded_blocks
 
 NAME, FIRST, LAST = "open-main15", 470, 495
 """A chain of many validators: its last blocks may be undone."""
-SEEDS = range(int(os.environ.get("PROJECTION_KILLS", "6")))
+SEEDS = range(int(os.environ.get("PROJECTION_KILLS", "4")))
 """Two hundred are tried before a release."""
 
 Rows = list[list[str]]

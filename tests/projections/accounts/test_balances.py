@@ -52,7 +52,7 @@ from tests.chain.replays import open_replayed
 from tests.recorded import ALL_CHAINS, recorded_blocks
 
 IS_LONG = "BALANCE_HEIGHTS" in os.environ
-HEIGHTS = int(os.environ.get("BALANCE_HEIGHTS", "8"))
+HEIGHTS = int(os.environ.get("BALANCE_HEIGHTS", "5"))
 
 STRETCHES = [("open-1", 600, 612), ("open-main", 180, 204), ("open-hf0", 120, 132), ("open-pm", 700, 716)]
 """What a usual run looks at: with hardforks and penalties, before any hardfork, with markets."""
