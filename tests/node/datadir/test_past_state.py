@@ -1,7 +1,8 @@
 """The state at a past block is the recorded one, and that of a chain which was replayed up to there, whatever it was
 made from, and however often the making was interrupted.
 
-A usual run looks at three heights of each chain; `EVERY_CHAIN=1 scripts/test tests/node/datadir/test_past_state.py` at all twenty.
+A usual run looks at three heights of each chain; `EVERY_CHAIN=1 scripts/test tests/node/datadir/test_past_state.py` at
+all twenty.
 """
 
 from __future__ import annotations
