@@ -8,7 +8,8 @@ from pathlib import Path
 
 from tests.patience import PATIENCE
 
-PYTEST = (sys.executable, "-m", "pytest", "-p", "no:cacheprovider")
+PYTEST = (sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:hypothesispytest")
+"""Without what samples have no use for, which takes longer to load than pytest."""
 
 
 def pytest_over(folder: Path, tests: str, *words: str) -> subprocess.CompletedProcess[str]:

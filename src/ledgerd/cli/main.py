@@ -52,7 +52,15 @@ FAILED = 1
 
 
 def _module(name: str) -> Any:  # noqa: ANN401 - what a module has is known where it is imported by name
-    return import_module(f"{__package__}.{name}")
+    return import_module(name if name.startswith("ledgerd.") else f"{__package__}.{name}")
+
+
+def _lasting_module(name: str) -> Any:  # noqa: ANN401 - as above
+    """In a process of its own nothing that a command loads is ever freed."""
+    from ledgerd.supervision.this_process import lasting_modules  # noqa: PLC0415 - the version is told without it
+
+    with lasting_modules():
+        return _module(name)
 
 
 def parser(names: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:
@@ -74,10 +82,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return int(_module(NODE).run(words, tuple(COMMANDS)))
     name = words[0]
     chosen = None if name == WALLET else parser([name] if name in COMMANDS else COMMANDS).parse_args(words)
+    load = _module if arguments is not None else _lasting_module
     try:
         if chosen is None:
-            return int(import_module(COMMANDS[WALLET][0]).main(words[1:]))
-        return int(_module(COMMANDS[name][0]).run(chosen))
+            return int(load(COMMANDS[WALLET][0]).main(words[1:]))
+        return int(load(COMMANDS[name][0]).run(chosen))
     except BrokenPipeError:
         # The reader of our output has closed the pipe. Writing the rest must not fail again at exit.
         sys.stdout = None

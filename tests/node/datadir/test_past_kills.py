@@ -13,12 +13,12 @@ from tests.node.datadir.test_past_state import accounts_in
 from tests.node.processes import UNYIELDING
 
 KILLS = int(os.environ.get("PAST_KILLS", "4"))
-LONGEST = 1.6
+LONGEST = 1.0
 """Seconds after which a run is killed at the latest: about as long as it takes."""
 
 
 def command(data: Path, target: Path) -> subprocess.Popen[str]:
-    words = [*UNYIELDING, "state", "--at", "1900"]
+    words = [*UNYIELDING, "state", "--at", "1200"]
     words += ["--data-dir", str(data), "--to", str(target)]
     return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)  # noqa: S603 - ourselves
 
@@ -45,5 +45,5 @@ def test_a_killed_run_is_continued_to_the_same_state(tmp_path: Path) -> None:
         assert run.returncode == 0, printed
     assert killed
     assert written(data) == before
-    copy_replayed("open-pm", 1900, tmp_path / "replayed")
+    copy_replayed("open-pm", 1200, tmp_path / "replayed")
     assert accounts_in(target, "open-pm") == accounts_in(tmp_path / "replayed", "open-pm")

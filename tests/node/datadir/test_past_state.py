@@ -96,7 +96,7 @@ def test_the_state_at_twenty_heights_is_the_recorded_and_the_replayed_one(name: 
 
 def test_a_state_from_the_first_block_on_has_every_field_of_every_account(tmp_path: Path) -> None:
     data, replayed = tmp_path / "data", tmp_path / "replayed"
-    copy_replayed("open-1", 700, data)
+    copy_replayed("open-1", 1200, data)
     copy_replayed("open-1", 260, replayed)
     keep_snapshot("open-1", data, 200)
     made("open-1", data, 260, tmp_path / "near")

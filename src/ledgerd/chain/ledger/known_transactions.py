@@ -19,7 +19,7 @@ LIFE = MAX_TIME_UNTIL_EXPIRATION // BLOCK_INTERVAL
 
 FIELDS = ("id", "trx_id")
 
-Ids = dict[TransactionId, int]
+KnownIds = dict[TransactionId, int]
 
 
 class KnownTransactions:
@@ -29,15 +29,15 @@ class KnownTransactions:
     included is missing: an undo gives back only objects that were here, and their ids stay for as long as it might.
     """
 
-    def __init__(self, store: Store, trunk: Sequence[Ids] = ()) -> None:
+    def __init__(self, store: Store, trunk: Sequence[KnownIds] = ()) -> None:
         """For the store of a trial, with the ids of the trunk."""
         self._store = store
-        self._generations: list[Ids] = [{}, *trunk] if trunk else []
+        self._generations: list[KnownIds] = [{}, *trunk] if trunk else []
         self._begun = store.revision
         """The block at which the newest generation began."""
 
     @property
-    def generations(self) -> list[Ids]:
+    def generations(self) -> list[KnownIds]:
         """The ids, each with that of its object; the newest first."""
         if not self._generations:
             store = self._store

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from ledgerd.chain.ledger import events
-from ledgerd.chain.ledger.known_transactions import Ids, KnownTransactions
+from ledgerd.chain.ledger.known_transactions import KnownIds, KnownTransactions
 from ledgerd.chain.ledger.tracing import Mark, Trace, Tracing
 from ledgerd.codec.types.lazy import lazy
 from ledgerd.protocol.authorities.authority_check import Accounts
@@ -101,7 +101,7 @@ class Reported(NamedTuple):
 class Ledger:
     """State, network parameters and cursor, and what every rule asks of them."""
 
-    def __init__(self, store: Store, network: ChainParameters, known: Sequence[Ids] = ()) -> None:
+    def __init__(self, store: Store, network: ChainParameters, known: Sequence[KnownIds] = ()) -> None:
         """That of a trial knows the transactions of the trunk."""
         self.store = store
         self.known = KnownTransactions(store, known)
