@@ -67,7 +67,7 @@ def test_a_layer_is_the_same_bytes_in_whatever_order_it_was_filled(packages: lis
         for each in order:
             layer.unpack(files_of(each))
 
-    assert layers[0].write(6) == layers[1].write()
+    assert layers[0].write(6) == layers[1].write(6)
 
 
 def test_folders_that_nobody_named_stand_before_what_is_in_them() -> None:
