@@ -239,7 +239,7 @@ class Store(View, Closing):
         return PassingView(self, self._indexes)
 
     @contextmanager
-    def committed(self) -> Iterator[View]:
+    def committed(self) -> Iterator[CommitView]:
         """The last commit, read without the cache: for a walk over more objects than should stay in memory.
 
         Keep it short, and do not change the store meanwhile.
@@ -403,9 +403,9 @@ class Store(View, Closing):
 
     # -- checking and closing
 
-    def verify(self, *, besides: Table[Any] | None = None) -> list[str]:
-        """What is wrong with rows and indexes, but for a table that another process looks at."""
-        return verify(opened for table, opened in self._tables.items() if table is not besides)
+    def verify(self) -> list[str]:
+        """What is wrong with rows and indexes."""
+        return verify(self._tables.values())
 
     def close(self) -> None:
         self._disk.close()

@@ -123,7 +123,10 @@ def test_a_state_that_was_checked_says_so(tmp_path: Path) -> None:
     assert provenance.votes != 0
 
 
-def test_another_process_that_looks_at_a_table_changes_no_finding(tmp_path: Path) -> None:
+def test_another_process_that_looks_at_tables_changes_no_finding(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(audit, "FEWEST_ENTRIES", 1)
     state = built(tmp_path, packed(small_state()))
     with Store.open(state, STORED_TABLES) as store, processes_beside(TESTNET, 1) as beside:
         require_sound(store, TESTNET, beside=beside)
