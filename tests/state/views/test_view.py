@@ -67,6 +67,13 @@ def test_the_first_and_the_following_object(view: View) -> None:
     assert view.first(ITEM_BY_TIME, lower=(4,)) is None
 
 
+def test_the_rows_under_a_key_are_those_that_begin_with_it(view: View) -> None:
+    assert [each.id for each in view.under(ITEM_BY_TIME, 1)] == [1, 3]
+    assert [*view.ids_under(ITEM_BY_TIME, 1, reverse=True)] == [3, 1]
+    assert [*view.ids_under(ITEM_BY_OPEN_TIME, False)] == [1, 2, 0]
+    assert [*view.ids_under(ITEM_BY_TIME, 9)] == []
+
+
 def test_objects_are_counted_and_values_are_read(view: View) -> None:
     assert view.count(ITEMS) == 4
     assert (view.next_id(ITEMS), view.revision, view.meta("chain"), view.meta("other")) == (5, 7, b"viz", None)
