@@ -12,7 +12,7 @@ import pytest
 
 from ledgerd.node.part_table import PARTS
 from ledgerd.node.parts.chain import ChainPart
-from ledgerd.node.parts.clients.plugins import PluginsPart
+from ledgerd.node.parts.clients.beside import PluginsPart
 from tests.node.processes import NodeProcess
 from tests.node.test_history import dev_words
 from tests.node.test_history_feed import ready, wait_until

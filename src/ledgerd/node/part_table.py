@@ -11,8 +11,7 @@ from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.config.options.application import BLOCK_ARCHIVE, OPERATION_HISTORY
 from ledgerd.node.parts.bootstrap import BootstrapPart
 from ledgerd.node.parts.chain import ChainPart
-from ledgerd.node.parts.clients.beside import ExplorerProcessPart, ReplicasPart, WebhooksPart
-from ledgerd.node.parts.clients.plugins import PluginsPart
+from ledgerd.node.parts.clients.beside import ExplorerProcessPart, PluginsPart, ReplicasPart, WebhooksPart
 from ledgerd.node.parts.clients.shadow import ShadowPart
 from ledgerd.node.parts.clients.webserver import EarlyAnswers, WebserverPart
 from ledgerd.node.parts.peers import PeersPart

@@ -1,4 +1,4 @@
-"""The processes that a node runs beside it, as parts: explorer, webhooks and replicas. Nothing waits for them."""
+"""The processes that a node runs beside it, as parts: explorer, webhooks, replicas, plugins. Nothing waits for them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.clients.webserver import WebserverPart
 from ledgerd.node.parts.context import NodePart, PartContext
 from ledgerd.node.parts.watching.meters import MetersPart
-from ledgerd.node.workers.settings import ExplorerArguments, WebhookArguments
+from ledgerd.node.workers.beside.plugin_orders import plugin_processes
+from ledgerd.node.workers.settings import ExplorerArguments, WebhookArguments, worker_settings
 from ledgerd.protocol.types.endpoint import Endpoint
 from ledgerd.replica.order import ServerOrder
 from ledgerd.rpc.http.connection import Speech
@@ -256,3 +257,18 @@ class ReplicasPart(NodePart, Observer):
         """The process ends when its input is closed, with the task."""
         self._loop = None
         await self.work.stop()
+
+
+class PluginsPart(NodePart):
+    """The plugins of this node, each in a process of its own."""
+
+    def __init__(self, context: PartContext, webserver: WebserverPart, meters: MetersPart) -> None:
+        super().__init__(context)
+        configuration = context.configuration
+        self._plugins = plugin_processes(
+            worker_settings(configuration), configuration.webserver.limits, self.work, webserver.publish_retained
+        )
+        meters.on_main.append(lambda made: partial(self._plugins.sample, made.cells))
+
+    async def start(self) -> None:
+        self._plugins.start()
