@@ -79,7 +79,7 @@ def test_a_producer_with_few_peers_dials_its_seeds_after_each_block(
     driver = MagicMock()
     driver.network.core.connections = connections
     part = PeersPart(context_of(PeersPart, configuration), MagicMock(), MagicMock())
-    with patch.object(part, "_driver", driver):
+    with patch.object(part, "driver", driver):
         part.broadcast_block(MagicMock())
 
     assert driver.network.reconnect_seeds.called is dials
@@ -93,5 +93,5 @@ def test_a_peer_that_has_dialled_us_is_told_from_one_that_we_have(
     driver.network.core.live.return_value = [MagicMock(is_incoming=each) for each in incoming]
     part = PeersPart(context_of(PeersPart, read(tmp_path, "")), MagicMock(), MagicMock())
     assert not part.has_inbound
-    with patch.object(part, "_driver", driver):
+    with patch.object(part, "driver", driver):
         assert part.has_inbound is has

@@ -12,7 +12,6 @@ import pytest
 
 from ledgerd.node.config.configuration import read_configuration
 from ledgerd.node.parts.watching.status import LIVE_SECONDS, OLDEST, StatusPart, counts_of, peers_of
-from ledgerd.node.time_source import MICRO
 from ledgerd.p2p.driver import Driver
 from ledgerd.protocol.operations.money.transfers import Transfer
 from ledgerd.protocol.types.assets import tokens
@@ -34,7 +33,7 @@ class Stage:
         self.driver: Driver | None = None
         self.statuses: list[NodeStatus] = []
         self.details: list[NodeDetails] = []
-        time: Any = SimpleNamespace(wall=lambda: round(self.now * MICRO), seconds=lambda: self.steady)
+        time: Any = SimpleNamespace(wall_seconds=lambda: self.now, seconds=lambda: self.steady)
         peers: Any = SimpleNamespace(driver=None)
         self.peers = peers
         operator = {"metrics-endpoint": ["127.0.0.1:9"]} if has_operator else {}
