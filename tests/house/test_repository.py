@@ -222,8 +222,8 @@ def test_ci_ends_with_the_test_command_of_the_readme() -> None:
         "tools",
         "lint",
         "format",
-        "types",
         "layering",
+        "types",
         "clients",
         "test",
     ]
