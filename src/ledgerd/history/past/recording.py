@@ -34,6 +34,8 @@ TIMES_BLOCKS = 5
 """Bytes that are written for each of a block: in the log of the replay, the copy in the history, its rows. Recorded
 chains, those of near-empty blocks too, take 2.7 to 4.5.
 """
+MORE_PAGES = 1 << 20
+"""Bytes by which one state may be larger than another of the same objects, as pages are freed and taken again."""
 
 
 class PastBlocks:
@@ -83,7 +85,7 @@ class PastHistory:
     def needs(self, archive: Path, state: Path) -> int:
         files = [*archive.glob("blocks-*.log"), self._log.path]
         blocks = sum(file.stat().st_size for file in files if file.exists())
-        wanted = TIMES_BLOCKS * blocks + taken_bytes(state / DATA_FILE)
+        wanted = TIMES_BLOCKS * blocks + taken_bytes(state / DATA_FILE) + MORE_PAGES
         return max(0, wanted - sum(map(taken_bytes, self._folder.rglob("*"))))
 
     def run(self, advance: Callable[[int], None] = lambda _: None) -> bool:
