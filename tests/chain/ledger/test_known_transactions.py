@@ -58,9 +58,7 @@ class Blocks:
                 self.sent.append(transaction(len(self.sent), self.head + life))
                 self.known.add(self.sent[-1])
             now = self.head + 1
-            while (oldest := self.store.oldest(KNOWN_TRANSACTIONS)) is not None and oldest.expiration < now:
-                self.store.remove(oldest)
-            self.known.forget()
+            self.known.forget(now)
             session.push()
         living = {each for each in (*self.states[-1], *numbers) if self.sent[each].expiration >= now}
         self.states.append(frozenset(living))
@@ -103,6 +101,7 @@ SENT_LATE = [SENT, IRREVERSIBLE, BLOCK, IRREVERSIBLE]
 def test_each_transaction_is_found_until_it_expires(steps: list[Step]) -> None:
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
         patch.setattr(known_transactions, "LIFE", LIFE)
+        patch.setattr(known_transactions, "MAX_TIME_UNTIL_EXPIRATION", LIFE)
         blocks = Blocks(Path(folder))
         for step, lives in steps:
             getattr(blocks, step)(lives)
@@ -112,12 +111,30 @@ def test_each_transaction_is_found_until_it_expires(steps: list[Step]) -> None:
 
 def test_ids_are_kept_for_two_lives_of_a_transaction(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(known_transactions, "LIFE", LIFE)
+    monkeypatch.setattr(known_transactions, "MAX_TIME_UNTIL_EXPIRATION", LIFE)
     blocks = Blocks(tmp_path)
     for _ in range(50):
         blocks.block([1])
         blocks.store.irreversible(blocks.head)
 
     assert sum(map(len, blocks.known.generations)) <= 2 * (LIFE + 2)
+    blocks.store.close()
+
+
+def test_one_that_may_wait_for_longer_is_known_until_then_and_holds_up_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(known_transactions, "LIFE", LIFE)
+    monkeypatch.setattr(known_transactions, "MAX_TIME_UNTIL_EXPIRATION", LIFE)
+    blocks = Blocks(tmp_path)
+    blocks.block([10 * LIFE])
+    while blocks.head <= 10 * LIFE:
+        assert blocks.found() == blocks.states[-1]
+        assert blocks.store.count(KNOWN_TRANSACTIONS) <= LIFE + 3
+        blocks.block([1])
+        blocks.store.irreversible(blocks.head)
+
+    assert blocks.known.find(blocks.sent[0].id) is None
     blocks.store.close()
 
 

@@ -11,6 +11,7 @@ from itertools import chain
 from ledgerd.protocol.blocks.transaction import Transaction
 from ledgerd.protocol.constants import BLOCK_INTERVAL, MAX_TIME_UNTIL_EXPIRATION
 from ledgerd.protocol.types.identifiers import TransactionId
+from ledgerd.protocol.types.times import Time
 from ledgerd.state.objects.transactions import KNOWN_TRANSACTIONS, KnownTransaction
 from ledgerd.state.store import Store
 
@@ -62,9 +63,25 @@ class KnownTransactions:
         known = KnownTransaction(packed_trx=transaction.packed, trx_id=trx_id, expiration=transaction.expiration)
         self.generations[0][trx_id] = self._store.create(KNOWN_TRANSACTIONS, known).id
 
-    def forget(self) -> None:
-        """Begin a new generation where all of the one before has expired, at every block that can be gone back to."""
-        store = self._store
+    def forget(self, now: Time) -> None:
+        """Forget expired transactions, the oldest first: they can no longer be included again.
+
+        One that expires before an older one is forgotten later than in the reference, an hour at most; until then it
+        counts as forgotten wherever this can be seen, and needs no order of its own. Those of block 1 or of a snapshot
+        that may wait for longer than an hour hold up no others.
+        """
+        store, latest, lasting = self._store, now + MAX_TIME_UNTIL_EXPIRATION, KnownIds()
+        while (oldest := store.oldest(KNOWN_TRANSACTIONS)) is not None and oldest.expiration < now:
+            store.remove(oldest)
+        if oldest is not None and oldest.expiration > latest:
+            for known in store.scan(KNOWN_TRANSACTIONS):
+                if known.expiration < now:
+                    store.remove(known)
+                elif known.expiration > latest:
+                    lasting[known.trx_id] = known.id
+                else:
+                    break
+        # A generation has expired, at every block that can be gone back to.
         if self._generations and store.oldest_revision > self._begun + LIFE:
-            self._generations = [{}, *self._generations[:1]]
+            self._generations = [lasting, *self._generations[:1]]
             self._begun = store.revision

@@ -12,7 +12,7 @@ from ledgerd.chain.rules.transactions.transactions import apply_transaction
 from ledgerd.protocol.blocks.block import EXCEPTED_BLOCKS, require_block_size
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.state.objects.accounts.proposals import PROPOSAL_BY_EXPIRATION
-from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, KNOWN_TRANSACTIONS
+from ledgerd.state.objects.transactions import BLOCK_SUMMARIES
 
 SUMMARIES = 0xFFFF
 
@@ -44,15 +44,7 @@ def remember_block(ledger: Ledger, context: BlockContext) -> None:
 
 
 def expire_transactions(ledger: Ledger, _progress: BlockContext) -> None:
-    """Forget expired transactions: they can no longer be included again.
-
-    The oldest goes first. One that expires before an older one is forgotten later than in the reference, an hour at
-    most; until then it counts as forgotten wherever this can be seen, and needs no order of its own.
-    """
-    store, now = ledger.store, ledger.now
-    while (known := store.oldest(KNOWN_TRANSACTIONS)) is not None and known.expiration < now:
-        store.remove(known)
-    ledger.known.forget()
+    ledger.known.forget(ledger.now)
 
 
 def expire_proposals(ledger: Ledger, _progress: BlockContext) -> None:
