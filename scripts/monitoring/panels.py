@@ -145,6 +145,14 @@ NODE_BOARD = Dashboard(
             "s",
         ),
         DashboardPanel(
+            "Snapshots of the shadow",
+            "Places in doubt in the last snapshot of the node beside this one, and 1 while none could be compared.",
+            (
+                now("ledgerd_shadow_snapshots_doubtful", "{{instance}} in doubt"),
+                now("ledgerd_shadow_snapshots_failed", "{{instance}} failed"),
+            ),
+        ),
+        DashboardPanel(
             "Processor",
             "Seconds a second, of each process.",
             (rate("ledgerd_process_cpu_seconds_total", "{{instance}} {{process}}", "instance, process"),),
