@@ -24,12 +24,12 @@ from ledgerd.snapshot.settings import ANY, Terms
 from ledgerd.state import Store
 from ledgerd.state.files.disk import Space
 from ledgerd.state.objects import STORED_TABLES
-from ledgerd.state.objects.transactions import REVERSIBLE_BLOCKS, ReversibleBlock
+from ledgerd.state.objects.transactions import BLOCK_SUMMARY_COUNT, REVERSIBLE_BLOCKS, ReversibleBlock
 
 MOST_PROCESSES = 3
 """Beside an import: the reading of the file and the writing of the rows leave no work for more."""
-FEWEST_RECORDS = 20_000
-"""Fewer take about as long as the start of a process."""
+FEWEST_RECORDS = BLOCK_SUMMARY_COUNT + 50_000
+"""Fewer take about as long as the start of a process. Every state has the ids of 65,536 blocks, which are soon read."""
 
 
 def read_snapshot(file: Path) -> Snapshot:
