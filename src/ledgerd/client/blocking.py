@@ -11,6 +11,7 @@ from contextlib import closing, contextmanager
 from typing import Protocol
 
 from ledgerd.basics.addresses import reached_at
+from ledgerd.basics.closing import on_error
 from ledgerd.client.address import WEB, NodeAddress
 from ledgerd.client.exchange import AnswerReader, HttpAnswer, request_of
 from ledgerd.protocol.types.endpoint import Endpoint
@@ -63,16 +64,13 @@ class HttpClient:
             return False
         self.close()
         address = self._address
-        plug = socket.create_connection((address.host, address.port), patience.left())
-        try:
-            plug.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        connection = socket.create_connection((address.host, address.port), patience.left())
+        with on_error(connection.close):
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             if address.is_secure:
-                plug.settimeout(patience.left())
-                plug = ssl.create_default_context().wrap_socket(plug, server_hostname=address.host)
-        except BaseException:
-            plug.close()
-            raise
-        self._socket = plug
+                connection.settimeout(patience.left())
+                connection = ssl.create_default_context().wrap_socket(connection, server_hostname=address.host)
+        self._socket = connection
         return True
 
     def get(self, path: str, seconds: float, most: int) -> HttpAnswer:
@@ -106,14 +104,11 @@ class HttpClient:
     def exchange(self, request: bytes, reader: AnswerReader, patience: Patience) -> Iterator[Iterator[bytes]]:
         """Send a request and read the head of its answer; gives the parts of the body as they come."""
         self.connect(patience)
-        try:
+        with on_error(self.close):
             self._timed(patience).sendall(request)
             while not reader.has_head:
                 self._read(reader, patience)
             yield self._parts(reader, patience)
-        except BaseException:
-            self.close()
-            raise
         if not reader.keeps_open:
             self.close()
 
