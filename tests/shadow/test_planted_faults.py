@@ -180,7 +180,7 @@ def test_what_a_node_has_noted_is_not_asked_of_a_state(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], api: str
 ) -> None:
     finder, record = finder_in(tmp_path, []), ShadowRecord()
-    finder.tell(finding(1, 1, 2, api), record, 0)
+    finder.report(finding(1, 1, 2, api), record, 0)
 
     assert record.first is not None
     assert main(["debug", "difference", record.first.file, "--data-dir", str(tmp_path)]) == 1
