@@ -77,7 +77,7 @@ class Agenda:
         self._touched.add(value)
         for each in value if isinstance(value, list) else ():
             self.seen.add_transaction(each)
-        self.put(self._touched.taken(), is_urgent=number > highest - ROUND)
+        self.put(self._touched.drain(), is_urgent=number > highest - ROUND)
         return True
 
     def put_again(self, read: Read) -> None:

@@ -60,7 +60,7 @@ class Shadow:
         self._suspects = Suspects()
         self._asked: list[AskedRead] = []
         """What was asked since both heads were looked at."""
-        self._looked_at = ""
+        self._asked_head = ""
         """The head whose questions were made."""
         self._round = record.highest // ROUND
         self._kept = 0
@@ -89,7 +89,7 @@ class Shadow:
             return
         self._agenda.begin(self._both.meet())
         self.record.since = self.record.since or self._second
-        self._looked_at = ""
+        self._asked_head = ""
         self._has_begun = True
 
     @property
@@ -130,7 +130,7 @@ class Shadow:
     def _together(self, heads: Heads) -> float:
         head = heads.ours
         self._set_apart("")
-        if head.id != self._looked_at:
+        if head.id != self._asked_head:
             self._new_head(head)
         self._ask_batch()
         self._heads = after = self._both.read_heads()
@@ -149,7 +149,7 @@ class Shadow:
 
     def _new_head(self, head: NodeHead) -> None:
         record, agenda = self.record, self._agenda
-        self._looked_at = head.id
+        self._asked_head = head.id
         first = max(record.highest + 1, head.number - (MOST_BLOCKS if record.highest else ROUND) + 1)
         if head.number <= record.highest:  # both have left a branch, or were away for a moment
             first = max(head.irreversible + 1, head.number - MOST_BLOCKS + 1)

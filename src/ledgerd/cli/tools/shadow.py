@@ -99,7 +99,7 @@ def _report(chosen: argparse.Namespace) -> int:
 
 
 def _code(records: list[ShadowRecord]) -> int:
-    if any(not record.is_equal for record in records):
+    if any(record.differences for record in records):
         return DIFFERENT
     return EQUAL if all(record.equal.at for record in records) else NOT_COMPARED
 

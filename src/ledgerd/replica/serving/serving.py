@@ -110,7 +110,7 @@ class ReplicaServer:
             caller.hello = await caller.conversation.greet()
         else:
             caller.owner = certificate_of(writer.transport)
-            self._strangers.know(caller.address)
+            self._strangers.remember(caller.address)
 
     async def _run(self, caller: ReplicaCaller) -> None:
         place = self._replicas.enter(caller.owner)

@@ -50,9 +50,9 @@ class KeptAnswer(msgspec.Struct):
 
     @classmethod
     def of(cls, answer: NodeAnswer) -> KeptAnswer:
-        said = written(answer.value)
-        checksum = hashlib.blake2b(said.encode(), digest_size=CHECKSUM_BYTES).hexdigest()
-        text = without_keys(said)
+        whole = written(answer.value)
+        checksum = hashlib.blake2b(whole.encode(), digest_size=CHECKSUM_BYTES).hexdigest()
+        text = without_keys(whole)
         return cls(text[:LARGEST_ANSWER], checksum, len(text), printable_lines(answer.error[:LONGEST_ERROR]))
 
 

@@ -120,10 +120,6 @@ class ShadowRecord(msgspec.Struct):
     def differences(self) -> int:
         return self.of_consensus + self.of_answers
 
-    @property
-    def is_equal(self) -> bool:
-        return not self.differences
-
 
 def record_file(folder: Path, url: str) -> Path:
     """Another node is another record."""

@@ -60,7 +60,7 @@ def record_lines(record: ShadowRecord, now: int) -> Iterator[str]:
     yield f"{record.ours.url} beside {record.theirs.url}"
     days = max(0, now - record.since) / 86_400 if record.since else 0
     yield f"since {moment(record.since)} ({days:.1f} days), from block {record.first_block} on"
-    verdict = "equal" if record.is_equal else f"DIFFERENT in {record.differences} questions"
+    verdict = f"DIFFERENT in {record.differences} questions" if record.differences else "equal"
     if not record.equal.at:
         verdict = "nothing is compared yet"
     yield verdict
