@@ -14,8 +14,9 @@ from ledgerd.archive.errors import SourceFault
 from ledgerd.archive.fetching import Fetch
 from ledgerd.archive.known import known_blocks
 from ledgerd.archive.peers import PeerArchive
-from ledgerd.archive.web import HEAD_BYTES, WebArchive
+from ledgerd.archive.web import WebArchive
 from ledgerd.cli.main import main
+from ledgerd.client.exchange import AROUND_BYTES
 from ledgerd.p2p.wire.frames import pack_frame
 from ledgerd.p2p.wire.messages import GetBlockRange
 from tests.archive.files import CHAIN, RANGE, without_past
@@ -74,7 +75,7 @@ def test_what_surrounds_an_answer_has_an_end(answer: Answer, monkeypatch: pytest
     monkeypatch.setattr("ledgerd.archive.web.MOST_BYTES", 1_000)
     with answering(answer) as server, pytest.raises(SourceFault, match="more bytes around"):
         WebArchive(server.url, RANGE)
-    assert server.sent < HEAD_BYTES + BUFFERS
+    assert server.sent < AROUND_BYTES + BUFFERS
 
 
 def test_a_file_that_begins_anew_again_and_again_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,7 +116,8 @@ def test_a_peer_that_says_much_and_no_block_is_given_up_in_time(
     peer = Serving(recorded_blocks(CHAIN), behind_much)
     try:
         with known_blocks(logs, logs, archive) as known, closing(PeerArchive(peer.endpoint, known, RANGE)) as source:
-            monkeypatch.setattr("ledgerd.archive.peers.time", clock)
+            for module in ("ledgerd.archive.peers", "ledgerd.client.blocking"):
+                monkeypatch.setattr(f"{module}.time", clock)
             with pytest.raises(SourceFault, match="does not answer: timed out"):
                 Fetch(archive, known, source).run()
     finally:

@@ -11,7 +11,7 @@ from ledgerd.rpc.http.responses import Page
 from ledgerd.rpc.link.topics import packed_topic
 from ledgerd.shadow.gate import GateReport
 from ledgerd.shadow.keeping.bundles import MOST_BUNDLES
-from ledgerd.shadow.keeping.record import EqualBlock, NodeStanding, ShadowRecord, record_file, write_record
+from ledgerd.shadow.keeping.record import ComparedStatus, EqualBlock, ShadowRecord, record_file, write_record
 from ledgerd.shadow.page import MOST_QUESTIONS, MOST_RECORDS, ShadowPage
 from tests.shadow.findings import finder_in, finding
 
@@ -21,8 +21,8 @@ HOSTILE = "<script>alert(1)</script>"
 
 def record_of(name: str = "theirs") -> ShadowRecord:
     return ShadowRecord(
-        ours=NodeStanding("http://ours", "4.1.0", 105, "0a" * 20, 90, NOW - 2),
-        theirs=NodeStanding(f"http://{name}", "4.1.0", 104, "0b" * 20, 90, NOW - 3),
+        ours=ComparedStatus("http://ours", "4.1.0", 105, "0a" * 20, 90, NOW - 2),
+        theirs=ComparedStatus(f"http://{name}", "4.1.0", 104, "0b" * 20, 90, NOW - 3),
         since=NOW - 172_800,
         first_block=5,
         equal=EqualBlock(104, "0b" * 20, NOW - 3),
@@ -73,7 +73,7 @@ def test_a_difference_is_explained_in_words_and_only_text_of_the_other_node_is_s
     record = record_of()
     record.apart, record.apart_since = f"the other one is away {HOSTILE}", NOW - 60
     record.doubtful, record.doubt = 2, HOSTILE
-    finder_in(tmp_path, []).tell(finding(77, HOSTILE, "theirs"), record, NOW)
+    finder_in(tmp_path, []).report(finding(77, HOSTILE, "theirs"), record, NOW)
 
     text = shown(tmp_path, record, gate=GateReport())
 
@@ -141,7 +141,7 @@ def test_no_more_is_shown_than_its_bounds(tmp_path: Path) -> None:
 
 def test_a_difference_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(3):
-        finder_in(tmp_path, []).tell(finding(number + 1, 1, 2), ShadowRecord(), NOW)
+        finder_in(tmp_path, []).report(finding(number + 1, 1, 2), ShadowRecord(), NOW)
     page = ShadowPage(tmp_path, lambda: NOW)
     first = text_of(page.page())
     monkeypatch.setattr("ledgerd.shadow.page.read_bundle", None)

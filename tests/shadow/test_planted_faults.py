@@ -180,7 +180,7 @@ def test_what_a_node_has_recorded_is_not_asked_of_a_state(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], api: str
 ) -> None:
     finder, record = finder_in(tmp_path, []), ShadowRecord()
-    finder.tell(finding(1, 1, 2, api), record, 0)
+    finder.report(finding(1, 1, 2, api), record, 0)
 
     assert record.first is not None
     assert main(["debug", "difference", record.first.file, "--data-dir", str(tmp_path)]) == 1
@@ -197,4 +197,4 @@ def test_one_difference_is_told_once_and_the_comparison_goes_on(tmp_path: Path) 
         assert len(told) == len(set(told))
         assert pair.record.told == list(dict.fromkeys(pair.record.told))
         assert pair.record.questions > questions
-        assert not pair.record.is_equal
+        assert pair.record.differences

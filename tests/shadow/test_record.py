@@ -28,7 +28,7 @@ from ledgerd.shadow.keeping.record import (
     record_file,
     write_record,
 )
-from ledgerd.shadow.keeping.telling import SIGNED_AS, SignedRecord, told_bundle
+from ledgerd.shadow.keeping.report import SIGNED_AS, SignedRecord, bundle_lines
 from ledgerd.shadow.process import keep_running, run_shadow
 from ledgerd.shadow.settings import FOLDER, ShadowOrder, SnapshotTask
 from tests.compare.doubles import HEIGHT, recorded_node
@@ -68,7 +68,7 @@ def test_no_more_bundles_are_written_than_may_be_and_all_are_counted(tmp_path: P
     told: list[str] = []
     finder, record = finder_in(tmp_path, told), ShadowRecord()
     for number in range(1, MOST_BUNDLES + 6):
-        finder.tell(finding(number, 1, 2), record, 0)
+        finder.report(finding(number, 1, 2), record, 0)
 
     assert len(list(tmp_path.glob("difference-*"))) == MOST_BUNDLES
     assert record.of_consensus == len(told) == MOST_BUNDLES + 5
@@ -79,7 +79,7 @@ def test_no_more_bundles_are_written_than_may_be_and_all_are_counted(tmp_path: P
 def test_a_bundle_has_no_key_no_control_character_and_a_bounded_answer(tmp_path: Path) -> None:
     told: list[str] = []
     finder, record = finder_in(tmp_path, told), ShadowRecord()
-    finder.tell(finding(1, SECRET.wif, "\udc80\x1b[2J" + "x" * LARGEST_ANSWER), record, 0)
+    finder.report(finding(1, SECRET.wif, "\udc80\x1b[2J" + "x" * LARGEST_ANSWER), record, 0)
 
     assert record.first is not None
     text = Path(record.first.file).read_text()
@@ -87,7 +87,7 @@ def test_a_bundle_has_no_key_no_control_character_and_a_bounded_answer(tmp_path:
     assert HIDDEN in text
     assert len(text) < LARGEST_ANSWER + 10_000
     bundle = read_bundle(Path(record.first.file))
-    lines = list(told_bundle(bundle, "FILE"))
+    lines = list(bundle_lines(bundle, "FILE"))
     assert "\x1b" not in "".join(lines)
     assert "  ledgerd state --at 1 --data-dir DIR --to state-1" in lines
     assert "  ledgerd debug difference FILE --data-dir DIR" in lines
@@ -249,7 +249,7 @@ def test_the_process_asks_within_its_share_of_a_core_and_leaves_a_record(
 
     record = read_record(record_file(tmp_path, url))
     assert record is not None
-    assert record.is_equal
+    assert not record.differences
     assert record.equal.number == HEIGHT
     assert record.questions > 50
     assert sum(slept) > 0

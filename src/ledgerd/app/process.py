@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import signal
 from typing import NamedTuple
 
 from ledgerd.app.declaring.application import Application
@@ -14,8 +13,7 @@ from ledgerd.app.feeding.settings import FeedSettings
 from ledgerd.app.serving.server import ApplicationConnection, ApplicationServer
 from ledgerd.protocol.types.endpoint import Endpoint
 from ledgerd.rpc.http.listeners import accept_on, listen
-from ledgerd.supervision.part import Part, Supervisor
-from ledgerd.supervision.tasks import first_of
+from ledgerd.supervision.part import Part, run_part, stop_signals
 from ledgerd.supervision.this_process import on_a_loop
 from ledgerd.supervision.work import Ending, Work
 
@@ -35,16 +33,8 @@ def run_application(application: Application, settings: FeedSettings, http: Serv
 
 
 async def live(application: Application, settings: FeedSettings, http: ServedEndpoint | None) -> int:
-    supervisor, part = Supervisor(), ApplicationPart(application, settings, http)
-    supervisor.add(part)
-    stopping = asyncio.Event()
-    for each in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(each, stopping.set)
-    await part.start()
-    await first_of(stopping.wait(), supervisor.failed(), part.done.wait())
-    await part.stop()
-    if supervisor.failure is not None:
-        raise supervisor.failure
+    part = ApplicationPart(application, settings, http)
+    await run_part(part, stop_signals().wait, part.done.wait)
     return 0
 
 

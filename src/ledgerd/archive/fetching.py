@@ -14,7 +14,7 @@ from ledgerd.archive.errors import ArchiveRefused, ArchiveUnwritable
 from ledgerd.archive.known import KnownBlocks
 from ledgerd.archive.proof import Proven, prove
 from ledgerd.archive.sealed import SealedFile, list_sums, seal
-from ledgerd.chain.log.files import OFFSET, LogKind, paths_of, sums_path, write_sums
+from ledgerd.chain.log.files import LogKind, paths_of, sums_path, write_sums
 from ledgerd.protocol.types.identifiers import BlockId
 from ledgerd.state.errors import StoreLocked
 from ledgerd.state.files.lock import holder_of, lock_writer
@@ -125,7 +125,7 @@ class Fetch:
 def _finish(path: Path, file: SealedFile, proven: Proven) -> None:
     kind: LogKind = file.kind
     index = paths_of(path.parent, kind)[1]
-    index.write_bytes(OFFSET.pack(file.first) + b"".join(map(OFFSET.pack, proven.offsets)))
+    index.write_bytes(proven.packed_index)
     write_sums(sums_path(path.parent, kind), file.first, proven.sums)
     for each in (path, index):
         with each.open("rb+") as opened:

@@ -14,8 +14,10 @@ from ledgerd.archive.errors import SourceFault
 from ledgerd.archive.known import KnownBlocks
 from ledgerd.archive.proof import sound_part
 from ledgerd.archive.sealed import SealedFile
+from ledgerd.basics.closing import on_error
 from ledgerd.basics.printable import printable
 from ledgerd.chain.log.files import OFFSET
+from ledgerd.client.blocking import Deadline
 from ledgerd.codec import codec_of
 from ledgerd.codec.errors import CodecError
 from ledgerd.p2p.wire import messages
@@ -46,11 +48,8 @@ class PeerArchive:
             self._socket = socket.create_connection(endpoint, SECONDS)
         except OSError as problem:
             raise SourceFault(f"{endpoint} cannot be reached: {problem}") from problem
-        try:
+        with on_error(self.close):
             self._greet(known)
-        except BaseException:
-            self.close()
-            raise
 
     def _greet(self, known: KnownBlocks) -> None:
         head = known.latest
@@ -110,21 +109,17 @@ class PeerArchive:
 
     def _ask(self, request: messages.Message, kind: type[M]) -> M:
         """The answer; whatever else the peer sends meanwhile is passed over."""
-        until = time.monotonic() + SECONDS
+        deadline = Deadline(SECONDS)
         try:
             self._socket.sendall(request.frame)
             while True:
-                while (frame := self._frames.next_frame(now := time.monotonic())) is not None:
-                    if now > until:
-                        raise TimeoutError("timed out")
+                while (frame := self._frames.next_frame(time.monotonic())) is not None:
+                    deadline.left()
                     if frame.number == messages.SoftBan.NUMBER:
                         raise SourceFault(f"{self._endpoint} has closed the connection: it bans this address")
                     if frame.number == kind.NUMBER:
                         return codec_of(kind).decode(frame.payload)
-                left = until - time.monotonic()
-                if left <= 0:
-                    raise TimeoutError("timed out")
-                self._socket.settimeout(left)
+                self._socket.settimeout(deadline.left())
                 data = self._socket.recv(READ_BYTES)
                 if not data:
                     raise SourceFault(f"{self._endpoint} has closed the connection")

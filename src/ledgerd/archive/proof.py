@@ -22,10 +22,16 @@ WINDOW = 8 << 20
 class Proven(NamedTuple):
     """What was found out about a file on the way."""
 
+    first: int
     previous: BlockId
     """The id of the block before its first one."""
     offsets: list[int]
     sums: list[int]
+
+    @property
+    def packed_index(self) -> bytes:
+        """The content of the file beside it with the places of its blocks."""
+        return OFFSET.pack(self.first) + b"".join(map(OFFSET.pack, self.offsets))
 
 
 def prove(path: Path, file: SealedFile, last_id: BlockId) -> Proven:
@@ -96,7 +102,7 @@ def _proven(entries: _Entries, file: SealedFile, last_id: BlockId) -> Proven:
         raise _refused(file, file.last, f"{entries.rest} bytes follow it")
     if previous is None or follows != last_id:
         raise _refused(file, file.last, "this chain has another block of that number")
-    return Proven(previous, offsets, sums)
+    return Proven(file.first, previous, offsets, sums)
 
 
 def _fault_in(block: Block, number: int, previous: BlockId | None) -> str:
@@ -135,5 +141,4 @@ def _fault_of(folder: Path, file: SealedFile, known: KnownBlocks) -> str:
 
 def _has_index(folder: Path, file: SealedFile, proven: Proven) -> bool:
     index = paths_of(folder, file.kind)[1]
-    wanted = OFFSET.pack(file.first) + b"".join(map(OFFSET.pack, proven.offsets))
-    return index.is_file() and index.read_bytes() == wanted
+    return index.is_file() and index.read_bytes() == proven.packed_index

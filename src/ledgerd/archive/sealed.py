@@ -161,7 +161,7 @@ def list_sums(folder: Path) -> None:
     path = folder / LIST_NAME
     with swapping(folder):
         known = listed(path.read_text(encoding="utf-8", errors="replace")) if path.exists() else {}
-        lines = [f"{known.get(file) or _sum_of(folder / file.name)}  {file.name}\n" for file in sealed_files(folder)]
+        lines = [f"{known.get(file) or sha256_of(folder / file.name)}  {file.name}\n" for file in sealed_files(folder)]
         new = path.with_name(f"{LIST_NAME}.new")
         new.write_text("".join(lines), encoding="utf-8")
         new.replace(path)
@@ -178,6 +178,6 @@ def listed(text: str) -> dict[SealedFile, str]:
     return found
 
 
-def _sum_of(path: Path) -> str:
+def sha256_of(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -11,7 +10,7 @@ from urllib.parse import quote
 
 from ledgerd.archive.arriving import LEAST_BYTES, Arriving, SourcePace
 from ledgerd.archive.errors import SourceFault
-from ledgerd.archive.sealed import LIST_NAME, MOST_BYTES, SealedFile, listed
+from ledgerd.archive.sealed import LIST_NAME, MOST_BYTES, SealedFile, listed, sha256_of
 from ledgerd.basics.printable import printable
 from ledgerd.client.address import read_address
 from ledgerd.client.blocking import HttpClient
@@ -22,8 +21,6 @@ T = TypeVar("T")
 
 SECONDS = 30.0
 """Without a byte for so long, a server has stopped answering."""
-HEAD_BYTES = 1 << 20
-"""What may come around a body besides as many bytes as it may have itself: its head, and what divides it in chunks."""
 PROGRESS_BYTES = 1 << 20
 """A server that gives so much before it breaks off is asked for the rest again."""
 ATTEMPTS = 3
@@ -76,19 +73,16 @@ class WebArchive:
                 if _size_of(path) < begun + PROGRESS_BYTES:
                     raise
         wanted = None if self._listed is None else self._listed[file]
-        if wanted is not None:
-            with path.open("rb") as arrived:
-                found = hashlib.file_digest(arrived, "sha256").hexdigest()
-            if found != wanted:
-                path.unlink()
-                raise SourceFault(f"{self._url}/{file.name} is not the file of which {LIST_NAME} has the sum")
+        if wanted is not None and sha256_of(path) != wanted:
+            path.unlink()
+            raise SourceFault(f"{self._url}/{file.name} is not the file of which {LIST_NAME} has the sum")
 
     def close(self) -> None:
         self._client.close()
 
     def _list(self) -> dict[SealedFile, str] | None:
         def read() -> dict[SealedFile, str] | None:
-            answer = AnswerReader(MOST_BYTES, around=HEAD_BYTES)
+            answer = AnswerReader(MOST_BYTES)
             with self._asked("GET", LIST_NAME, answer) as parts:
                 if answer.status == MISSING:
                     return None
@@ -98,19 +92,19 @@ class WebArchive:
         return self._tried(read)
 
     def _has(self, file: SealedFile) -> bool:
-        def look() -> bool:
-            answer = AnswerReader(0, AnswerPart.HEAD, HEAD_BYTES)
+        def ask() -> bool:
+            answer = AnswerReader(0, AnswerPart.HEAD)
             with self._asked("HEAD", file.name, answer):
                 if answer.status != MISSING:
                     self._require(answer, FOUND, file.name)
                 return answer.status == FOUND
 
-        return self._tried(look)
+        return self._tried(ask)
 
     def _download(self, file: SealedFile, path: Path, room: int) -> None:
         begun = _size_of(path)
         headers = {"Range": f"bytes={begun}-"} if begun else {}
-        answer = AnswerReader(file.most_bytes + 2 * PIECE_BYTES, around=HEAD_BYTES)
+        answer = AnswerReader(file.most_bytes + 2 * PIECE_BYTES)
         with self._asked("GET", file.name, answer, headers) as parts:
             if begun and answer.status == NOTHING_LEFT:
                 return

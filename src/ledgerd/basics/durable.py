@@ -16,6 +16,13 @@ def put_in_place(fresh: Path, file: Path) -> None:
     sync_folder(file.parent)
 
 
+def write_whole(file: Path, raw: bytes) -> None:
+    """Give a file this content in one step."""
+    fresh = file.with_name(f"{file.name}.new")
+    fresh.write_bytes(raw)
+    put_in_place(fresh, file)
+
+
 def sync(file: IO[Any]) -> None:
     """Make what was written to an open file durable."""
     file.flush()

@@ -11,6 +11,7 @@ from contextlib import closing, contextmanager
 from typing import Protocol
 
 from ledgerd.basics.addresses import reached_at
+from ledgerd.basics.closing import on_error
 from ledgerd.client.address import WEB, NodeAddress
 from ledgerd.client.exchange import AnswerReader, HttpAnswer, request_of
 from ledgerd.protocol.types.endpoint import Endpoint
@@ -18,7 +19,7 @@ from ledgerd.protocol.types.endpoint import Endpoint
 READ_BYTES = 1 << 18
 
 
-class Patience(Protocol):
+class TimeLimit(Protocol):
     """How long an exchange may take."""
 
     def left(self) -> float:
@@ -57,22 +58,19 @@ class HttpClient:
         self._address = address
         self._socket: socket.socket | None = None
 
-    def connect(self, patience: Patience) -> bool:
+    def connect(self, limit: TimeLimit) -> bool:
         """Connect; false where a connection stands."""
         if self._socket is not None and not select.select([self._socket], [], [], 0)[0]:
             return False
         self.close()
         address = self._address
-        plug = socket.create_connection((address.host, address.port), patience.left())
-        try:
-            plug.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        connection = socket.create_connection((address.host, address.port), limit.left())
+        with on_error(connection.close):
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             if address.is_secure:
-                plug.settimeout(patience.left())
-                plug = ssl.create_default_context().wrap_socket(plug, server_hostname=address.host)
-        except BaseException:
-            plug.close()
-            raise
-        self._socket = plug
+                connection.settimeout(limit.left())
+                connection = ssl.create_default_context().wrap_socket(connection, server_hostname=address.host)
+        self._socket = connection
         return True
 
     def get(self, path: str, seconds: float, most: int) -> HttpAnswer:
@@ -89,51 +87,48 @@ class HttpClient:
         What is repeatable is sent once more where a connection that stood ends without a byte.
         """
         request = request_of("POST", self._address, self._address.path, body)
-        patience, reader = Deadline(seconds), AnswerReader(most)
-        is_new = self.connect(patience)
+        limit, reader = Deadline(seconds), AnswerReader(most)
+        is_new = self.connect(limit)
         try:
-            return self._whole(request, reader, patience)
+            return self._whole(request, reader, limit)
         except OSError:
             if is_new or reader.has_begun or not is_repeatable:
                 raise
-        return self._whole(request, reader, patience)
+        return self._whole(request, reader, limit)
 
-    def _whole(self, request: bytes, reader: AnswerReader, patience: Patience) -> HttpAnswer:
-        with self.exchange(request, reader, patience) as parts:
+    def _whole(self, request: bytes, reader: AnswerReader, limit: TimeLimit) -> HttpAnswer:
+        with self.exchange(request, reader, limit) as parts:
             return HttpAnswer(reader.status, reader.reason, b"".join(parts))
 
     @contextmanager
-    def exchange(self, request: bytes, reader: AnswerReader, patience: Patience) -> Iterator[Iterator[bytes]]:
+    def exchange(self, request: bytes, reader: AnswerReader, limit: TimeLimit) -> Iterator[Iterator[bytes]]:
         """Send a request and read the head of its answer; gives the parts of the body as they come."""
-        self.connect(patience)
-        try:
-            self._timed(patience).sendall(request)
+        self.connect(limit)
+        with on_error(self.close):
+            self._timed(limit).sendall(request)
             while not reader.has_head:
-                self._read(reader, patience)
-            yield self._parts(reader, patience)
-        except BaseException:
-            self.close()
-            raise
+                self._read(reader, limit)
+            yield self._parts(reader, limit)
         if not reader.keeps_open:
             self.close()
 
-    def _parts(self, reader: AnswerReader, patience: Patience) -> Iterator[bytes]:
+    def _parts(self, reader: AnswerReader, limit: TimeLimit) -> Iterator[bytes]:
         while True:
             if part := reader.take():
                 yield part
             if reader.is_whole:
                 return
-            self._read(reader, patience)
+            self._read(reader, limit)
 
-    def _read(self, reader: AnswerReader, patience: Patience) -> None:
-        data = self._timed(patience).recv(READ_BYTES)
-        patience.count(len(data))
+    def _read(self, reader: AnswerReader, limit: TimeLimit) -> None:
+        data = self._timed(limit).recv(READ_BYTES)
+        limit.count(len(data))
         reader.feed(data)
 
-    def _timed(self, patience: Patience) -> socket.socket:
+    def _timed(self, limit: TimeLimit) -> socket.socket:
         if self._socket is None:
             raise ConnectionError("the connection is closed")
-        self._socket.settimeout(patience.left())
+        self._socket.settimeout(limit.left())
         return self._socket
 
     def close(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import NamedTuple
 
 from ledgerd.client.differing import Difference, shown
@@ -53,13 +54,7 @@ def _header(node: AnsweringNode, number: int) -> Json:
 
 def first_kept(node: AnsweringNode, last: int) -> int:
     """The first of the latest thousand blocks that a node has; found by halving, as it keeps all from some one on."""
-    low, high = max(1, last - IDS + 1), last
-    if _header(node, high) is None and high:
-        raise node.fault(f"does not have block {high}, which it says is irreversible")
-    while low < high:
-        middle = (low + high) // 2
-        if _header(node, middle) is None:
-            low = middle + 1
-        else:
-            high = middle
-    return low
+    if _header(node, last) is None and last:
+        raise node.fault(f"does not have block {last}, which it says is irreversible")
+    numbers = range(max(1, last - IDS + 1), last)
+    return numbers.start + bisect_left(numbers, x=True, key=lambda number: _header(node, number) is not None)

@@ -9,8 +9,9 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from http import HTTPStatus
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
+from ledgerd.basics.closing import Closing
 from ledgerd.basics.printable import printable
 from ledgerd.client.address import read_address
 from ledgerd.client.blocking import Deadline, HttpClient
@@ -99,7 +100,7 @@ class AnsweringNode(ABC):
         return NotComparable(printable(f"{self.url} {what}"))
 
 
-class ComparedNode(AnsweringNode):
+class ComparedNode(AnsweringNode, Closing):
     """A node at an address."""
 
     def __init__(self, url: str, pace: Pace, patience: float = math.inf) -> None:
@@ -155,8 +156,5 @@ class ComparedNode(AnsweringNode):
             raise self.fault(f"answers with HTTP status {status} {reason[:SHOWN]}")
         return answer
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
         self._client.close()

@@ -40,10 +40,10 @@ def service(node: ExaminedNode) -> Iterator[Finding]:
             do="look at the last lines of its log; start it again if there are no new ones",
         )
         return
-    yield from said(answer)
+    yield from findings_in(answer)
 
 
-def said(answer: Ready) -> Iterator[Finding]:
+def findings_in(answer: Ready) -> Iterator[Finding]:
     if OLD_HEAD.fullmatch(answer.reason):
         yield error(
             "head-old",

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import signal
 import socket
 import time
-from collections.abc import Callable, Coroutine
-from typing import Any
 
 from ledgerd.client.pool import NodePool
 from ledgerd.explorer.node.following import HeadFollower
@@ -20,8 +17,7 @@ from ledgerd.explorer.serving.visitors import Visitors
 from ledgerd.explorer.settings import ExplorerSettings
 from ledgerd.explorer.words.language import CODES
 from ledgerd.rpc.http.listeners import accept_on, listen
-from ledgerd.supervision.part import Part, Supervisor
-from ledgerd.supervision.tasks import first_of
+from ledgerd.supervision.part import Part, Wait, run_part, stop_signals
 from ledgerd.supervision.this_process import lasting_modules, on_a_loop, search_rarely
 from ledgerd.supervision.work import Ending, Work
 
@@ -30,25 +26,13 @@ log = logging.getLogger(__name__)
 STOPPED = 0
 NEWS = "news of blocks"
 
-Wait = Callable[[], Coroutine[Any, Any, object]]
-
 
 def run_explorer(settings: ExplorerSettings, until: Wait | None = None) -> int:
     return on_a_loop(lambda: live(settings, until))
 
 
 async def live(settings: ExplorerSettings, until: Wait | None = None) -> int:
-    supervisor, part = Supervisor(), ExplorerPart(settings)
-    supervisor.add(part)
-    stopping = asyncio.Event()
-    for each in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(each, stopping.set)
-    await part.start()
-    ends = [] if until is None else [until()]
-    await first_of(stopping.wait(), supervisor.failed(), *ends)
-    await part.stop()
-    if supervisor.failure is not None:
-        raise supervisor.failure
+    await run_part(ExplorerPart(settings), stop_signals().wait, *([] if until is None else [until]))
     return STOPPED
 
 

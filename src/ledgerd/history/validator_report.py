@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
@@ -50,15 +51,13 @@ def validator_of(packed: bytes) -> str:
 
 def first_block_since(log: BlockLogReader, time: int) -> int:
     """The first block of the log that is not older; one more than its head where all are."""
-    low, high = log.first_number, log.head_number + 1
-    while low < high:
-        middle = (low + high) // 2
-        packed = log.read(middle)
-        if packed is None or time_of(packed) >= time:
-            high = middle
-        else:
-            low = middle + 1
-    return low
+
+    def time_at(number: int) -> int:
+        packed = log.read(number)
+        return time if packed is None else time_of(packed)
+
+    numbers = range(log.first_number, log.head_number + 1)
+    return numbers.start + bisect_left(numbers, time, key=time_at)
 
 
 class ValidatorReport:

@@ -26,7 +26,7 @@ LONGEST_REFUSAL = 3600
 REFUSED_COST = 10
 SIGNATURES_AT_ONCE, SIGNATURES_A_SECOND = 5_000, 1_000
 """Signatures of transactions, over all peers; as many again for addresses whose transactions are mostly accepted."""
-MOST_STANDING = 1_000
+MOST_REPUTATION = 1_000
 
 
 class Dialogue:
@@ -156,7 +156,7 @@ class Dialogue:
             return
         allowance = peer.allowance
         # Addresses whose transactions are mostly accepted have a limit of their own, which a flood cannot use up.
-        everybody = self._trusted_signatures if allowance.standing > 0 else self._signatures
+        everybody = self._trusted_signatures if allowance.reputation > 0 else self._signatures
         if not everybody.spend(cost, core.now):
             return
         is_accepted = core.chain.accept_transaction(transaction)
@@ -165,11 +165,11 @@ class Dialogue:
             allowance.signatures.spend(lookups, core.now)
             everybody.spend(lookups, core.now)
         if is_accepted:
-            allowance.standing = min(allowance.standing + 1, MOST_STANDING)
+            allowance.reputation = min(allowance.reputation + 1, MOST_REPUTATION)
             peer.record_useful(core.now)
             mempool.add(transaction, is_provisional=core.mode is Mode.SYNC)
             push_transaction(core, message, peer)
         else:
-            allowance.standing = max(allowance.standing - REFUSED_COST, -MOST_STANDING)
+            allowance.reputation = max(allowance.reputation - REFUSED_COST, -MOST_REPUTATION)
             mempool.refuse(transaction, core.now)
             allowance.signatures.spend(REFUSED_COST * (cost + lookups), core.now)

@@ -15,7 +15,7 @@ from typing import Any, cast
 import msgspec
 from msgspec.structs import replace
 
-from ledgerd.basics.durable import put_in_place
+from ledgerd.basics.durable import write_whole
 from ledgerd.basics.formats import FileFormat
 from ledgerd.chain.log.histories import RecordedOperation
 from ledgerd.history.embedded.kept_facts import KeptBlock, KeptFacts, KeptOperation, KeptSource
@@ -194,9 +194,7 @@ class Feed:
     def _store(self) -> None:
         if self.position != self._stored:
             self._file.parent.mkdir(parents=True, exist_ok=True)
-            fresh = self._file.with_suffix(".new")
-            fresh.write_bytes(msgspec.json.encode(self.position))
-            put_in_place(fresh, self._file)
+            write_whole(self._file, msgspec.json.encode(self.position))
             self._stored = self.position
 
 

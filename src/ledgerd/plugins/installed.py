@@ -73,5 +73,5 @@ def text_of_failure(problem: BaseException) -> str:
     where, step = "", problem.__traceback__
     while step is not None:
         where, step = f" ({step.tb_frame.f_code.co_filename}, line {step.tb_lineno})", step.tb_next
-    said = " ".join(f"{type(problem).__name__}: {reason_of(problem)}".split())
-    return printable(without_keys(said))[:LONGEST_REASON] + printable(where)
+    shown = " ".join(f"{type(problem).__name__}: {reason_of(problem)}".split())
+    return printable(without_keys(shown))[:LONGEST_REASON] + printable(where)

@@ -143,12 +143,12 @@ class MethodServer:
         self.token = secrets.token_hex(32)
         self.connections = set[WorkerConnection]()
 
-    async def serve(self, say: Callable[[int], Awaitable[None]]) -> None:
+    async def serve(self, report_port: Callable[[int], Awaitable[None]]) -> None:
         """Serve, for as long as what is told of the port goes on."""
         loop = asyncio.get_running_loop()
         server = await loop.create_server(lambda: WorkerConnection(self), HOST, 0)
         try:
-            await say(server.sockets[0].getsockname()[1])
+            await report_port(server.sockets[0].getsockname()[1])
         finally:
             server.close()
             for each in tuple(self.connections):

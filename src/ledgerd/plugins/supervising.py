@@ -168,8 +168,8 @@ class PluginProcess:
         self._work.log(f"{text}{more}")
 
 
-def _bounded(said: str) -> str:
-    return printable(without_keys(said))[:LONGEST_REASON]
+def _bounded(text: str) -> str:
+    return printable(without_keys(text))[:LONGEST_REASON]
 
 
 async def loaded(order: PluginOrder, command: Sequence[str]) -> PluginReport:

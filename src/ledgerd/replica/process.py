@@ -5,12 +5,9 @@
 
 from __future__ import annotations
 
-import asyncio
-import signal
 import sys
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.producer.signing.signer_place import PlaceFault
@@ -18,8 +15,7 @@ from ledgerd.protocol.errors import OperatorError
 from ledgerd.replica.copies.following import FollowStatus, Replica
 from ledgerd.replica.settings import StreamSettings, read_stream_place
 from ledgerd.state.views.serving_status import ServingStatus, write_serving_status
-from ledgerd.supervision.part import Part, Supervisor
-from ledgerd.supervision.tasks import first_of
+from ledgerd.supervision.part import Part, run_part, stop_signals
 from ledgerd.supervision.this_process import on_a_loop
 from ledgerd.supervision.threads import RunningThread, in_thread
 from ledgerd.supervision.work import Ending, Work
@@ -69,22 +65,8 @@ def why_not_served(status: FollowStatus) -> str:
     return DIFFERED if status.has_differed else NO_STATE
 
 
-async def live(part: FollowPart, until: Coroutine[Any, Any, object], started: Callable[[], None]) -> None:
-    supervisor = Supervisor()
-    supervisor.add(part)
-    await part.start()
-    started()
-    await first_of(until, supervisor.failed())
-    await part.stop()
-    if supervisor.failure is not None:
-        raise supervisor.failure
-
-
 async def _until_a_signal(part: FollowPart) -> None:
-    stopping = asyncio.Event()
-    for each in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(each, stopping.set)
-    await live(part, stopping.wait(), lambda: None)
+    await run_part(part, stop_signals().wait)
 
 
 def run(words: Sequence[str]) -> str | None:

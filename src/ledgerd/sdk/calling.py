@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
-from ledgerd.client.envelope import NodeCall
 from ledgerd.codec import codec_of
 from ledgerd.codec.errors import CodecError
 from ledgerd.protocol.errors import RuleViolation
@@ -39,10 +38,6 @@ class Caller(Protocol):
 
 class WrongForm(ValueError):
     """JSON has another form than the type that it should be of."""
-
-
-def node_call(call: TypedCall) -> NodeCall:
-    return NodeCall(call.api, call.method, tuple(call.params))
 
 
 def decoded(answer: object, result: type[T]) -> T:

@@ -77,7 +77,7 @@ class Agenda:
         self._touched.add(value)
         for each in value if isinstance(value, list) else ():
             self.seen.add_transaction(each)
-        self.put(self._touched.taken(), is_urgent=number > highest - ROUND)
+        self.put(self._touched.drain(), is_urgent=number > highest - ROUND)
         return True
 
     def put_again(self, read: Read) -> None:
@@ -99,15 +99,15 @@ class Agenda:
         self._failed = read.words
         self.put_off(read)
 
-    def note_missing(self, read: Read) -> None:
+    def add_missing(self, read: Read) -> None:
         self._missing.add((read.api, read.method))
 
-    def note_swept(self, read: Read, value: Json) -> None:
+    def advance_sweep(self, read: Read, value: Json) -> None:
         """The walk goes on from an answer, or from none."""
         if read is self._swept:
             self._swept = self._walk.send(value)
 
-    def note_position(self) -> None:
+    def record_position(self) -> None:
         self._record.cursor, self._record.sweeps = self._sweep.cursor, self._sweep.done
 
     # -- what is taken from it

@@ -71,7 +71,7 @@ class Finder:
 
     # -- what is kept
 
-    def note_block(self, read: Read, value: Json) -> None:
+    def keep_block(self, read: Read, value: Json) -> None:
         number = read.arguments[0]
         if read.method == BLOCK and isinstance(number, int):
             self._blocks[number] = value
@@ -79,7 +79,7 @@ class Finder:
             if len(self._blocks) > BLOCKS_KEPT:
                 self._blocks.popitem(last=False)
 
-    def note_equal(self, read: Read, answer: NodeAnswer, head: NodeHead) -> None:
+    def keep_equal(self, read: Read, answer: NodeAnswer, head: NodeHead) -> None:
         former = self._equal.pop(read.words, None)
         self._equal_bytes += answer.size - (former.answer.size if former else 0)
         self._equal[read.words] = EqualAnswer(head.number, answer)
@@ -145,10 +145,10 @@ class Finder:
             step *= 2
         return 0
 
-    # -- what is told
+    # -- what is reported
 
-    def tell(self, found: ShadowFinding, record: ShadowRecord, now: int) -> None:
-        """Count a difference once, write its bundle, and say it."""
+    def report(self, found: ShadowFinding, record: ShadowRecord, now: int) -> None:
+        """Count a difference once, write its bundle, and report it."""
         question = printable(found.read.words[:SHOWN])
         if question in record.told or len(record.told) >= MOST_TOLD:
             return

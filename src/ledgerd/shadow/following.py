@@ -60,7 +60,7 @@ class Shadow:
         self._suspects = Suspects()
         self._asked: list[AskedRead] = []
         """What was asked since both heads were looked at."""
-        self._looked_at = ""
+        self._asked_head = ""
         """The head whose questions were made."""
         self._round = record.highest // ROUND
         self._kept = 0
@@ -71,7 +71,7 @@ class Shadow:
     def step(self) -> float:
         try:
             self._begin()
-            heads = self._heads or self._both.look()
+            heads = self._heads or self._both.read_heads()
             self._heads = None
             pause = self._together(heads) if heads.is_one else self._apart(heads)
         except NotComparable as problem:
@@ -81,7 +81,7 @@ class Shadow:
             self._set_apart(shortened(problem))
             return min(LONGEST_AWAY, AWAY_PAUSE * self._failures)
         self._failures = 0
-        self._note_counts()
+        self._record_counts()
         return pause
 
     def _begin(self) -> None:
@@ -89,7 +89,7 @@ class Shadow:
             return
         self._agenda.begin(self._both.meet())
         self.record.since = self.record.since or self._second
-        self._looked_at = ""
+        self._asked_head = ""
         self._has_begun = True
 
     @property
@@ -107,7 +107,7 @@ class Shadow:
         if lower > self._finder.same_until:
             found = self._finder.parted(ours, theirs, lower)
             if found is not None:
-                self._tell(found)
+                self._report(found)
         behind = ours.number - theirs.number
         self._set_apart(
             f"ours is at block {ours.number}, the other one at block {theirs.number}"
@@ -130,10 +130,10 @@ class Shadow:
     def _together(self, heads: Heads) -> float:
         head = heads.ours
         self._set_apart("")
-        if head.id != self._looked_at:
+        if head.id != self._asked_head:
             self._new_head(head)
         self._ask_batch()
-        self._heads = after = self._both.look()
+        self._heads = after = self._both.read_heads()
         if after.ours.id != head.id or after.theirs.id != head.id:
             self._drop()
             return 0.0
@@ -149,7 +149,7 @@ class Shadow:
 
     def _new_head(self, head: NodeHead) -> None:
         record, agenda = self.record, self._agenda
-        self._looked_at = head.id
+        self._asked_head = head.id
         first = max(record.highest + 1, head.number - (MOST_BLOCKS if record.highest else ROUND) + 1)
         if head.number <= record.highest:  # both have left a branch, or were away for a moment
             first = max(head.irreversible + 1, head.number - MOST_BLOCKS + 1)
@@ -187,16 +187,16 @@ class Shadow:
             answers = self._both.ask(read)
         except NotComparable:
             self._agenda.put_off(read)
-            self._agenda.note_swept(read, None)
+            self._agenda.advance_sweep(read, None)
             raise
         if any(answer.is_missing for answer in answers):
-            self._agenda.note_missing(read)
-            self._agenda.note_swept(read, None)
+            self._agenda.add_missing(read)
+            self._agenda.advance_sweep(read, None)
             return
         value = answers[0].value
-        self._agenda.note_swept(read, value)
+        self._agenda.advance_sweep(read, value)
         if read.method in BLOCK_METHODS and self._agenda.put_touched(read, value):
-            self._finder.note_block(read, value)
+            self._finder.keep_block(read, value)
         self._asked.append(AskedRead(read, answers))
 
     def _drop(self) -> None:
@@ -229,7 +229,7 @@ class Shadow:
             return
         if difference is None:
             self._count_equal(read, answers)
-            self._finder.note_equal(read, answers[0], head)
+            self._finder.keep_equal(read, answers[0], head)
             if read.method == "get_accounts" and isinstance(answers[0].value, list):
                 for account in answers[0].value:
                     self._agenda.seen.add_account(account)
@@ -238,7 +238,7 @@ class Shadow:
         equal_at = self._finder.equal_at(read)
         lasting = self._suspects.add(read, difference, answers, head, equal_at, self._clock())
         if lasting is not None:
-            self._tell(self._finder.lasting(lasting))
+            self._report(self._finder.lasting(lasting))
 
     def _count_equal(self, read: Read, answers: Answers) -> None:
         record = self.record
@@ -246,11 +246,11 @@ class Shadow:
         record.objects += size_of(answers[0].value)
         record.cleared += self._suspects.clear(read)
 
-    def _tell(self, found: ShadowFinding) -> None:
-        self._finder.tell(found, self.record, self._second)
+    def _report(self, found: ShadowFinding) -> None:
+        self._finder.report(found, self.record, self._second)
 
-    def _note_counts(self) -> None:
+    def _record_counts(self) -> None:
         record = self.record
-        self._agenda.note_position()
+        self._agenda.record_position()
         record.doubtful, record.doubt = len(self._suspects), printable(self._suspects.doubt)[:LONGEST_WORDS]
         record.one_sided = list(map(printable, self._pair.one_sided))

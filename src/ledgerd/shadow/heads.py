@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from ledgerd.basics.printable import printable
@@ -14,7 +15,7 @@ from ledgerd.compare.node import AnsweringNode, NotComparable
 from ledgerd.compare.reads import Read
 from ledgerd.shadow.asking.questions import HEAD
 from ledgerd.shadow.asking.suspects import Answers
-from ledgerd.shadow.keeping.record import NodeStanding, ShadowRecord
+from ledgerd.shadow.keeping.record import ComparedStatus, ShadowRecord
 
 LONGEST_WORDS = 400
 ALIKE = "CHAIN_ID"
@@ -33,7 +34,7 @@ class Heads(NamedTuple):
 
 
 class BothNodes:
-    """Asks both, and notes in the record where they stand and why one of them cannot be compared."""
+    """Asks both, and records where they stand and why one of them cannot be compared."""
 
     def __init__(self, pair: Pair, record: ShadowRecord, clock: Callable[[], float]) -> None:
         self.pair = pair
@@ -45,7 +46,7 @@ class BothNodes:
         return self.pair.first, self.pair.second
 
     @property
-    def _sides(self) -> tuple[tuple[NodeStanding, AnsweringNode], tuple[NodeStanding, AnsweringNode]]:
+    def _sides(self) -> tuple[tuple[ComparedStatus, AnsweringNode], tuple[ComparedStatus, AnsweringNode]]:
         return (self._record.ours, self.pair.first), (self._record.theirs, self.pair.second)
 
     def meet(self) -> frozenset[str]:
@@ -53,7 +54,10 @@ class BothNodes:
         the APIs that are left out.
         """
         record = self._record
-        configs = [self._ask_one(side, node, "get_config") for side, node in self._sides]
+        configs = []
+        for side, node in self._sides:
+            with _problem_recorded(side):
+                configs.append(node.value("database_api", "get_config"))
         chains = [_text(config, ALIKE) for config in configs]
         if chains[0] != chains[1] or (record.chain_id and record.chain_id != chains[0]):
             known = f"; the record is of {record.chain_id}" if record.chain_id else ""
@@ -66,22 +70,12 @@ class BothNodes:
         first_blocks = [node.ask("database_api", "get_block_header", [1]) for node in self.nodes]
         return frozenset() if all(each.value for each in first_blocks) else HISTORIES
 
-    def _ask_one(self, side: NodeStanding, node: AnsweringNode, method: str) -> Json:
-        try:
-            return node.value("database_api", method)
-        except NotComparable as problem:
-            side.problem = shortened(problem)
-            raise
-
-    def look(self) -> Heads:
+    def read_heads(self) -> Heads:
         found = []
         for side, node in self._sides:
-            try:
+            with _problem_recorded(side):
                 answer = node.ask(HEAD.api, HEAD.method, ())
                 head = head_in(node, node.result(HEAD.api, HEAD.method, answer))
-            except NotComparable as problem:
-                side.problem = shortened(problem)
-                raise
             side.number, side.id, side.irreversible = head
             side.at, side.problem = int(self._clock()), ""
             found.append((head, answer))
@@ -92,12 +86,18 @@ class BothNodes:
         """`NotComparable`: one of both has not answered."""
         found = []
         for side, node in self._sides:
-            try:
+            with _problem_recorded(side):
                 found.append(node.ask(read.api, read.method, read.arguments))
-            except NotComparable as problem:
-                side.problem = shortened(problem)
-                raise
         return found[0], found[1]
+
+
+@contextmanager
+def _problem_recorded(side: ComparedStatus) -> Iterator[None]:
+    try:
+        yield
+    except NotComparable as problem:
+        side.problem = shortened(problem)
+        raise
 
 
 def shortened(problem: Exception) -> str:

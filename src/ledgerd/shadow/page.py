@@ -18,7 +18,7 @@ from ledgerd.rpc.link.topics import unpacked
 from ledgerd.shadow.gate import GateReport
 from ledgerd.shadow.keeping.bundles import MOST_BUNDLES, read_bundle
 from ledgerd.shadow.keeping.record import ShadowRecord, read_override, read_record
-from ledgerd.shadow.keeping.telling import moment, told_bundle
+from ledgerd.shadow.keeping.report import bundle_lines, moment
 
 TITLE = "A node beside another"
 MOST_RECORDS = 8
@@ -61,7 +61,7 @@ class ShadowPage:
         parts = [
             f"<p>As of {moment(now)}. What is asked, and what each line means: {GUIDE}.</p>",
             f'<ul id="problems">{"".join(notices or [_notice(self._nothing())])}</ul>',
-            *(_told(record, now) for record in records),
+            *(_record_part(record, now) for record in records),
             self._signing(now),
             *_differences(explained),
         ]
@@ -123,7 +123,7 @@ def _explain(path: Path, stamp: tuple[int, int]) -> Explanation:
         bundle = read_bundle(path)
         kind = "consensus" if bundle.is_of_consensus else "answers"
         summary = f"{path.name}: {kind}, from block {bundle.first_block} on: {bundle.question.words}"
-        text = "\n".join(told_bundle(bundle, str(path)))
+        text = "\n".join(bundle_lines(bundle, str(path)))
     except (OperatorError, ValueError) as problem:
         return Explanation(stamp, path.name, str(problem))
     return Explanation(stamp, summary, text[:LONGEST_EXPLANATION])
@@ -149,14 +149,14 @@ def _verdict(record: ShadowRecord) -> Iterator[str]:
         yield _notice(f"{both} are equal in all that was asked", "well")
     if record.apart:
         yield _notice(f"apart since {moment(record.apart_since)}: {record.apart}")
-    for standing in (record.ours, record.theirs):
-        if standing.problem:
-            yield _notice(f"{standing.url}: {standing.problem}")
+    for status in (record.ours, record.theirs):
+        if status.problem:
+            yield _notice(f"{status.url}: {status.problem}")
     if record.doubtful:
         yield _notice(f"in doubt: {record.doubtful} answers differ, not for a round yet. {record.doubt}")
 
 
-def _told(record: ShadowRecord, now: int) -> str:
+def _record_part(record: ShadowRecord, now: int) -> str:
     days = max(0, now - record.since) / 86_400 if record.since else 0.0
     cards = [
         ("Compared for", f"{days:.1f} days", f"since {moment(record.since)}, from block {record.first_block} on"),
@@ -171,13 +171,13 @@ def _told(record: ShadowRecord, now: int) -> str:
     )
     return (
         f'<h2>{escape(f"{record.ours.url} beside {record.theirs.url}")}</h2>\n<dl class="cards">{inside}</dl>\n'
-        + _standings(record)
+        + _status_table(record)
         + _listed("Questions that are answered otherwise", record.told)
         + _listed("Fields that one version alone answers", record.one_sided)
     )
 
 
-def _standings(record: ShadowRecord) -> str:
+def _status_table(record: ShadowRecord) -> str:
     """Where both stand, and where they were equal last."""
     equal = record.equal
     rows = [

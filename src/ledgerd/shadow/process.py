@@ -68,16 +68,16 @@ def _go_on(
     processor: float,
     is_over: Callable[[], bool],
 ) -> None:
-    durable_at, told = time.monotonic(), record.differences
+    durable_at, reported = time.monotonic(), record.differences
     while not is_over():
         began, used = time.monotonic(), time.process_time()
         pause = shadow.step()
         if turns is not None:
             turns.step()
-        is_due = began - durable_at >= DURABLE_SECONDS or record.differences != told
+        is_due = began - durable_at >= DURABLE_SECONDS or record.differences != reported
         write_record(file, record, durably=is_due)
         if is_due:
-            durable_at, told = began, record.differences
+            durable_at, reported = began, record.differences
         least = (time.process_time() - used) * 100 / processor - (time.monotonic() - began)
         time.sleep(max(pause, least, 0.0))
 

@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from hashlib import sha256
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Self
+from typing import IO
 
 import msgspec
 
-from ledgerd.basics.durable import put_in_place, sync_folder
+from ledgerd.basics.closing import Closing
+from ledgerd.basics.durable import sync_folder, write_whole
 from ledgerd.producer.signing.double_sign import FILE
 from ledgerd.protocol.crypto.keys import PublicKey, public_key_text
 from ledgerd.protocol.errors import OperatorError
@@ -98,7 +98,7 @@ class CleanStop(msgspec.Struct, frozen=True):
     """Nanoseconds; no program can set that time of a file."""
 
 
-class SignerFolder:
+class SignerFolder(Closing):
     """One folder, for as long as it is locked."""
 
     def __init__(self, folder: Path) -> None:
@@ -135,21 +135,12 @@ class SignerFolder:
         return CleanStop(found.st_ino, found.st_ctime_ns)
 
     def mark_clean(self) -> None:
-        """Note that the signer stops and signs nothing more; without a record there is nothing to note."""
+        """Mark that the signer stops and signs nothing more; without a record there is nothing to mark."""
         self.record.close(is_last=True)
         mark = None if self.record.block is None else self._now()
-        if mark is None:
-            return
-        fresh = self._mark.with_name(f"{self._mark.name}.new")
-        fresh.write_bytes(msgspec.json.encode(mark))
-        put_in_place(fresh, self._mark)
+        if mark is not None:
+            write_whole(self._mark, msgspec.json.encode(mark))
 
     def close(self) -> None:
         self.record.close(is_last=False)
         self._close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, _: type[BaseException] | None, __: BaseException | None, ___: TracebackType | None) -> None:
-        self.close()

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
-import signal
 import socket
 import sys
 import time
@@ -30,8 +28,7 @@ from ledgerd.signer.folder import SignerFolder, lock_key, lock_key_file
 from ledgerd.signer.rule import CheckedClock, SigningRule
 from ledgerd.signer.service import SigningService
 from ledgerd.signer.serving import PathListener, TlsListener, listen_on_path
-from ledgerd.supervision.part import Part, Supervisor
-from ledgerd.supervision.tasks import first_of
+from ledgerd.supervision.part import Part, run_part, stop_signals
 from ledgerd.supervision.this_process import forbid_dumps, on_a_loop
 from ledgerd.supervision.work import Ending, Work
 
@@ -91,17 +88,7 @@ def keys_of(path: Path) -> dict[PublicKey, PrivateKey]:
 
 
 async def live(settings: SignerSettings, folder: SignerFolder, keys: dict[PublicKey, PrivateKey]) -> int:
-    supervisor, part = Supervisor(), SignerPart(settings, folder, keys)
-    supervisor.add(part)
-    stopping = asyncio.Event()
-    for each in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(each, stopping.set)
-    with unsigned(folder):
-        await part.start()
-    await first_of(stopping.wait(), supervisor.failed())
-    await part.stop()
-    if supervisor.failure is not None:
-        raise supervisor.failure
+    await run_part(SignerPart(settings, folder, keys), stop_signals().wait)
     folder.mark_clean()
     log.info("the signer has stopped cleanly")
     return STOPPED
@@ -112,7 +99,7 @@ class SignerPart(Part):
 
     def __init__(self, settings: SignerSettings, folder: SignerFolder, keys: dict[PublicKey, PrivateKey]) -> None:
         super().__init__(Work("signer", Ending.ENDS_PROGRAM))
-        self._settings = settings
+        self._settings, self._folder = settings, folder
         self._ntp = NtpClient(NtpSettings(servers=settings.time_servers), _wall) if settings.time_servers else None
         rule = SigningRule(keys, settings.validators, folder.record, has_stopped_cleanly=folder.has_stopped_cleanly)
         clock = CheckedClock(lambda: time.monotonic_ns() // 1000, _wall, self._offset())
@@ -133,7 +120,8 @@ class SignerPart(Part):
         if self._ntp is not None:
             ntp = self._ntp
             self.work.keep("time servers", lambda _: ntp.run(self.work))
-        self._listening = await self._listen(settings)
+        with unsigned(self._folder):
+            self._listening = await self._listen(settings)
         about, last = self._about
         log.info(
             "the signer of %(validators)s listens on %(place)s; the slot that it signed last: %(slot)s",

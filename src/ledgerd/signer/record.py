@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from ledgerd.basics.durable import put_in_place, sync_folder
+from ledgerd.basics.durable import sync_folder, write_whole
 from ledgerd.producer.signing.double_sign import FILE, LastSigned, NewerRecord
 from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.errors import OperatorError
@@ -35,8 +35,8 @@ class SignerRecord:
         self._descriptors: list[int] = []
         self._next = 1
         try:
-            self._replace(self._paths[0], self.block)
-            self._replace(self._paths[1], None)
+            write_whole(self._paths[0], self._padded(self.block))
+            write_whole(self._paths[1], self._padded(None))
             self._descriptors += [os.open(path, os.O_WRONLY) for path in self._paths]
         except OSError as problem:
             raise self._refused(problem) from problem
@@ -57,17 +57,12 @@ class SignerRecord:
             os.close(descriptor)
         self._descriptors.clear()
         if is_last and self.block is not None:
-            self._replace(self._paths[0], self.block)
+            write_whole(self._paths[0], self._padded(self.block))
             self._paths[1].unlink(missing_ok=True)
             sync_folder(self._paths[1].parent)
 
     def _padded(self, block: Block | None) -> bytes:
         return (b"" if block is None else self._form.encoded(block)).ljust(SIZE)
-
-    def _replace(self, path: Path, block: Block | None) -> None:
-        fresh = path.with_name(f"{path.name}.new")
-        fresh.write_bytes(self._padded(block))
-        put_in_place(fresh, path)
 
     def _refused(self, problem: OSError) -> OperatorError:
         return OperatorError(

@@ -124,11 +124,7 @@ class TlsListener:
         self._service, self._clients, self._context, self._work = service, clients, context, work
 
     def listen(self, endpoint: Endpoint) -> socket.socket:
-        family = socket.AF_INET6 if ":" in endpoint.host else socket.AF_INET
-        try:
-            sock = socket.create_server(endpoint, family=family, backlog=BACKLOG)
-        except OSError as problem:
-            raise OperatorError(f"tls://{endpoint} cannot be listened on: {problem.strerror}") from problem
+        sock = listening_socket(endpoint, "tls")
         sock.setblocking(False)
         self._work.keep("connections", lambda _: self._accept(sock))
         return sock
@@ -228,6 +224,14 @@ async def listen_on_path(path: Path, service: SigningService, clients: Clients, 
 def _identity(path: Path) -> tuple[int, int]:
     found = path.lstat()
     return found.st_dev, found.st_ino
+
+
+def listening_socket(endpoint: Endpoint, scheme: str) -> socket.socket:
+    family = socket.AF_INET6 if ":" in endpoint.host else socket.AF_INET
+    try:
+        return socket.create_server(endpoint, family=family, backlog=BACKLOG)
+    except OSError as problem:
+        raise OperatorError(f"{scheme}://{endpoint} cannot be listened on: {problem.strerror}") from problem
 
 
 def bound_socket(path: Path, mode: int, option: str = "--listen") -> socket.socket:

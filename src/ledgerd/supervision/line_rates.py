@@ -47,7 +47,7 @@ class LineRates:
 
     def __init__(self) -> None:
         self._kinds: dict[Hashable, _Kind] = {}
-        self._owing: dict[Hashable, _Kind] = {}
+        self._unreported: dict[Hashable, _Kind] = {}
 
     def admits(self, kind: Hashable, rate: LineRate, now: float) -> bool:
         """Whether a line may be written now; if not, it is counted."""
@@ -58,14 +58,14 @@ class LineRates:
             return True
         if not found.left_out:
             found.since = now
-            self._owing[kind] = found
+            self._unreported[kind] = found
         found.left_out += 1
         return False
 
     def due(self, now: float) -> Iterator[tuple[Hashable, int]]:
         """The counts that are to be told now; each is given once."""
-        late = [kind for kind, found in self._owing.items() if abs(now - found.since) >= COUNT_SECONDS]
+        late = [kind for kind, found in self._unreported.items() if abs(now - found.since) >= COUNT_SECONDS]
         for kind in late:
-            found = self._owing.pop(kind)
+            found = self._unreported.pop(kind)
             count, found.left_out = found.left_out, 0
             yield kind, count

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import threading
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Coroutine
+from typing import Any
 
 from ledgerd.supervision.health import Health, HealthNews
+from ledgerd.supervision.tasks import first_of
 from ledgerd.supervision.work import Work
+
+Wait = Callable[[], Coroutine[Any, Any, object]]
 
 
 class Part(ABC):
@@ -57,3 +63,23 @@ class Supervisor:
         while self.failure is None:
             await self._failed.wait()
         return self.failure
+
+
+def stop_signals() -> asyncio.Event:
+    """What SIGINT and SIGTERM set from now on."""
+    stopping = asyncio.Event()
+    for each in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(each, stopping.set)
+    return stopping
+
+
+async def run_part(part: Part, *ends: Wait, started: Callable[[], object] = lambda: None) -> None:
+    """Run a program of one part until one of the ends has come; a failure of the part is raised once it has stopped."""
+    supervisor = Supervisor()
+    supervisor.add(part)
+    await part.start()
+    started()
+    await first_of(supervisor.failed(), *(end() for end in ends))
+    await part.stop()
+    if supervisor.failure is not None:
+        raise supervisor.failure

@@ -51,7 +51,7 @@ def test_who_has_left_makes_room() -> None:
 
 def test_strangers_take_no_place_of_an_address_that_has_shown_a_certificate() -> None:
     strangers = StrangerPlaces()
-    strangers.know("192.0.2.1")
+    strangers.remember("192.0.2.1")
     own = [strangers.enter("192.0.2.1") for _ in range(MOST_STRANGERS_OF_ADDRESS)]
     others = [strangers.enter(f"198.51.100.{number}") for number in range(2 * MOST_STRANGERS)]
     assert not any(lost(own))
@@ -63,9 +63,9 @@ def test_strangers_take_no_place_of_an_address_that_has_shown_a_certificate() ->
 def test_so_many_addresses_are_known_and_the_latest_stay() -> None:
     strangers = StrangerPlaces()
     for number in range(KNOWN_ADDRESSES):
-        strangers.know(f"192.0.2.{number}")
-    strangers.know("192.0.2.0")
-    strangers.know("203.0.113.1")
+        strangers.remember(f"192.0.2.{number}")
+    strangers.remember("192.0.2.0")
+    strangers.remember("203.0.113.1")
     first, second = strangers.enter("192.0.2.0"), strangers.enter("192.0.2.1")
     for number in range(2 * MOST_STRANGERS):
         strangers.enter(f"198.51.100.{number}")

@@ -11,7 +11,7 @@ from websockets.asyncio.server import ServerConnection, serve
 from ledgerd.sdk.connection.limits import ClientLimits
 from ledgerd.sdk.connection.node_link import NodeLink
 from ledgerd.sdk.connection.nodes import Nodes
-from ledgerd.sdk.connection.web_socket import BlockBell
+from ledgerd.sdk.connection.web_socket import BlockSubscription
 from ledgerd.sdk.errors import NodeUnavailable, WrongAnswer
 from tests.ports import free_port
 from tests.rpc.loopback import play
@@ -52,11 +52,11 @@ async def answering(*answers: bytes) -> AsyncIterator[tuple[str, Told]]:
 def test_each_word_of_a_node_is_a_block_and_silence_is_none() -> None:
     async def scene() -> None:
         async with answering(BLOCK, BLOCK) as (url, told):
-            bell = BlockBell(url, ClientLimits())
-            assert [await bell.wait(30) for _ in range(2)] == [True, True]
-            assert await bell.wait(0.01)
+            subscription = BlockSubscription(url, ClientLimits())
+            assert [await subscription.wait(30) for _ in range(2)] == [True, True]
+            assert await subscription.wait(0.01)
             assert (told.connections, len(told.messages)) == (1, 1)
-            bell.close()
+            subscription.close()
 
     play(scene)
 
@@ -64,8 +64,8 @@ def test_each_word_of_a_node_is_a_block_and_silence_is_none() -> None:
 def test_a_node_that_refuses_to_say_it_is_not_asked_again() -> None:
     async def scene() -> None:
         async with answering(REFUSAL) as (url, told):
-            bell = BlockBell(url, ClientLimits())
-            assert [await bell.wait(30) for _ in range(3)] == [False] * 3
+            subscription = BlockSubscription(url, ClientLimits())
+            assert [await subscription.wait(30) for _ in range(3)] == [False] * 3
             assert told.connections == 1
 
     play(scene)
@@ -74,10 +74,10 @@ def test_a_node_that_refuses_to_say_it_is_not_asked_again() -> None:
 def test_a_connection_that_ends_is_no_word_and_is_replaced() -> None:
     async def scene() -> None:
         async with answering() as (url, told):
-            bell = BlockBell(url, ClientLimits())
-            assert [await bell.wait(30) for _ in range(2)] == [False, False]
+            subscription = BlockSubscription(url, ClientLimits())
+            assert [await subscription.wait(30) for _ in range(2)] == [False, False]
             assert told.connections == 2
-        assert not await BlockBell(f"ws://127.0.0.1:{free_port()}", ClientLimits()).wait(30)
+        assert not await BlockSubscription(f"ws://127.0.0.1:{free_port()}", ClientLimits()).wait(30)
 
     play(scene)
 

@@ -96,9 +96,9 @@ class World(NodeBlocks[SimulatedNode]):
 
     def blame(self, node: SimulatedNode, why: str) -> None:
         self.blamed.append(why)
-        self.lags(node)
+        self.demote(node)
 
-    def lags(self, node: SimulatedNode) -> None:
+    def demote(self, node: SimulatedNode) -> None:
         self.nodes.remove(node)
         self.nodes.append(node)
 
@@ -110,7 +110,7 @@ class World(NodeBlocks[SimulatedNode]):
 
     def _use(self, node: SimulatedNode) -> None:
         node.away -= 1
-        self.lags(node)
+        self.demote(node)
 
     def _step(self) -> None:
         number = next(self._script, None)
@@ -133,7 +133,7 @@ class World(NodeBlocks[SimulatedNode]):
         elif kind == 5:
             node.away = number % 5
         elif kind == 6:
-            self.lags(node)
+            self.demote(node)
         else:
             self._settle(max(self.branches, key=len), number)
 

@@ -12,7 +12,7 @@ import pytest
 from ledgerd.protocol.types.time_text import time_text
 from ledgerd.sdk.transactions.chain_status import ChainStatus
 from ledgerd.wallet.errors import HeadWentBack, NodesDisagree, NodeUnreachable, OtherChain, WalletError, WrongClock
-from ledgerd.wallet.node.checks import SeenChain, Trust, chain_status, checked_status, file_of, forget, recall
+from ledgerd.wallet.node.checks import SeenChain, chain_status, checked_status, file_of, forget, recall
 from ledgerd.wallet.node.client import NodeClient
 from tests.wallet.nodes import FakeNode, serving
 
@@ -52,7 +52,7 @@ def nodes() -> Iterator[ExitStack]:
 
 def check(stack: ExitStack, wallet: Path, *nodes: FakeNode, seconds: float = 60, now: int = NOW) -> ChainStatus:
     clients = [stack.enter_context(NodeClient(stack.enter_context(serving(each)).url)) for each in nodes]
-    return checked_status(clients, Trust(wallet, seconds, lambda: now))
+    return checked_status(clients, wallet, seconds, lambda: now)
 
 
 def test_the_first_node_decides_the_chain_and_another_chain_is_refused(nodes: ExitStack, wallet: Path) -> None:

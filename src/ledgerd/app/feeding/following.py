@@ -46,7 +46,7 @@ class ApplicationFeed:
         """What the thread has opened."""
         self._tables: FollowedTables | None = None
         self._pause = settings.first_pause
-        self._said = ""
+        self._logged = ""
         self._line = (time.monotonic(), 0)
 
     async def open(self) -> None:
@@ -111,9 +111,9 @@ class ApplicationFeed:
     async def _fail(self, problem: Exception) -> None:
         words = f"{problem}. {REBUILD}" if isinstance(problem, ForkTooDeep) else str(problem)
         self._progress.set_failing(words)
-        if words != self._said:
+        if words != self._logged:
             log.warning("%(what)s; tried again in %(pause)g s", {"what": words, "pause": self._pause})
-            self._said = words
+            self._logged = words
         await asyncio.sleep(self._pause)
         self._pause = min(self._pause * 2, self._settings.longest_pause)
 
@@ -145,7 +145,7 @@ class ApplicationFeed:
         progress.undone += len(undone)
         progress.forks += bool(undone)
         progress.set_failing("")
-        self._said, self._pause = "", self._settings.first_pause
+        self._logged, self._pause = "", self._settings.first_pause
         self._log(undone)
 
     def _show(self, tables: FollowedTables, feed: BlockFeed) -> None:
@@ -223,10 +223,10 @@ class _Batches:
             await self._feed.advance(self._tables, self._blocks, new, undone)
 
 
-def _irreversible(tables: FollowedTables, blocks: Sequence[FedBlock], said: BlockId) -> int:
+def _irreversible(tables: FollowedTables, blocks: Sequence[FedBlock], named: BlockId) -> int:
     """Up to where blocks are irreversible: where the block that the node names is one of ours, as far as it says."""
     ours = {each.id for each in tables.applied} | {each.id for each in blocks}
     numbers = [each.number for each in blocks if each.is_irreversible]
-    if said in ours:
-        numbers.append(block_number_of(said))
+    if named in ours:
+        numbers.append(block_number_of(named))
     return max(numbers, default=0)

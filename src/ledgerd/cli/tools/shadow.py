@@ -22,7 +22,7 @@ from ledgerd.protocol.crypto.keys import PrivateKey
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.shadow.keeping.bundles import read_bundle
 from ledgerd.shadow.keeping.record import LARGEST_RECORD, OVERRIDE, ShadowRecord, records_in
-from ledgerd.shadow.keeping.telling import SignedRecord, moment, told_bundle, told_record
+from ledgerd.shadow.keeping.report import SignedRecord, bundle_lines, moment, record_lines
 from ledgerd.shadow.process import run_shadow
 from ledgerd.shadow.settings import FOLDER, ShadowOrder, SnapshotTask, read_snapshot_place
 
@@ -94,12 +94,12 @@ def _report(chosen: argparse.Namespace) -> int:
         sys.stdout.write(msgspec.json.encode(records).decode() + "\n")
         return _code(records)
     for record in records:
-        _print(told_record(record, now))
+        _print(record_lines(record, now))
     return _code(records)
 
 
 def _code(records: list[ShadowRecord]) -> int:
-    if any(not record.is_equal for record in records):
+    if any(record.differences for record in records):
         return DIFFERENT
     return EQUAL if all(record.equal.at for record in records) else NOT_COMPARED
 
@@ -132,11 +132,11 @@ def _report_file(file: Path) -> int:
     """Of a difference, or of a record that was signed."""
     signed = _signed(file)
     if signed is None:
-        _print(told_bundle(read_bundle(file), str(file)))
+        _print(bundle_lines(read_bundle(file), str(file)))
         return DIFFERENT
     signed.require_valid()
     report(f"signed {moment(signed.signed_at)} with {signed.key}")
-    _print(told_record(signed.record, signed.signed_at))
+    _print(record_lines(signed.record, signed.signed_at))
     return _code([signed.record])
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol, TypeVar
 
 import lmdb
 
-from ledgerd.basics.closing import Closing
+from ledgerd.basics.closing import Closing, on_error
 from ledgerd.chain.ledger.events import AFTER_TRANSACTIONS, AppliedOperation, BlockApplied, BlocksUndone, Event
 from ledgerd.history.embedded.kept_facts import KeptFacts, ReadLoggedBlock
 from ledgerd.history.errors import HistoryDamaged, HistoryNewer
@@ -81,25 +81,24 @@ class EmbeddedStore(Closing):
         folder.mkdir(parents=True, exist_ok=True)
         self._lock = lock_writer(folder)
         try:
-            self._disk = Disk(folder, self._space)
-            self._tables = Tables.open(self._disk.environment, self._disk.transaction, create=True)
-            stored = StoredHistory(self._disk.transaction, self._tables)
-            self._watermarks = stored.watermarks
-            write_watermarks(self._disk.transaction, self._tables, self._watermarks)
-            stored.missed.begin(self._watermarks.head + 1)
-            self._disk.commit()
+            with on_error(self._lock.close):
+                self._disk = Disk(folder, self._space)
+                with on_error(self._disk.close):
+                    self._begin()
         except HistoryNewer as problem:
-            self.close()
             raise HistoryNewer(f"{folder}: {problem}") from problem
         except StoreCorrupt as problem:
-            self._lock.close()
             raise HistoryDamaged(str(folder)) from problem
         except lmdb.Error as problem:
-            self._lock.close()
             raise HistoryDamaged(f"{folder}: {problem}") from problem
-        except BaseException:
-            self._lock.close()
-            raise
+
+    def _begin(self) -> None:
+        self._tables = Tables.open(self._disk.environment, self._disk.transaction, create=True)
+        stored = StoredHistory(self._disk.transaction, self._tables)
+        self._watermarks = stored.watermarks
+        write_watermarks(self._disk.transaction, self._tables, self._watermarks)
+        stored.missed.begin(self._watermarks.head + 1)
+        self._disk.commit()
 
     @property
     def head_number(self) -> int:

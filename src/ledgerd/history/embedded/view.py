@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Generic, TypeVar, cast
 
@@ -206,15 +207,12 @@ class EmbeddedView(histories.HistoryView):
     # -- queries with a filter
 
     def first_block_since(self, time: int) -> int:
-        low, high = 1, self._watermarks.head + 1
-        while low < high:
-            middle = (low + high) // 2
-            block = self._stored.block_behind(middle - 1)
-            if block is None or self._stored.pieces_at(block)[0].late >= time:
-                high = middle
-            else:
-                low = block + 1
-        return self._stored.block_behind(low - 1) or self._watermarks.head + 1
+        def time_from(number: int) -> int:
+            block = self._stored.block_behind(number - 1)
+            return time if block is None else self._stored.pieces_at(block)[0].late
+
+        head = self._watermarks.head
+        return self._stored.block_behind(bisect_left(range(1, head + 1), time, key=time_from)) or head + 1
 
     def first_entry_since(self, account: AccountName, block: int) -> int:
         return self._stored.accounts.first_since(account, block)

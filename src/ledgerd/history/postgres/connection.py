@@ -61,8 +61,8 @@ def connect(address: str, seconds: float, name: str, connect_seconds: int = CONN
 
 def unavailable(problem: psycopg.Error) -> PostgresUnavailable:
     """What PostgreSQL said, on one line, without the address, which may hold a password."""
-    said = problem.diag.message_primary or str(problem) or type(problem).__name__
-    return PostgresUnavailable(f"PostgreSQL: {' '.join(said.split())}")
+    message = problem.diag.message_primary or str(problem) or type(problem).__name__
+    return PostgresUnavailable(f"PostgreSQL: {' '.join(message.split())}")
 
 
 def place_of(address: str) -> str:

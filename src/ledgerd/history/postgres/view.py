@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from psycopg import Cursor
@@ -84,8 +86,9 @@ class PostgresView(histories.HistoryView):
     def irreversible_number(self) -> int:
         return self._begun()[1]
 
-    def _query_of(self, query: str, block: int) -> str:
-        return f"{query}, reversible" if block > self.irreversible_number else query
+    def _rows_at(self, query: str, block: int, *more: object) -> list[tuple[Any, ...]]:
+        name = f"{query}, reversible" if block > self.irreversible_number else query
+        return self._rows(name, block // BLOCKS_A_RANGE, block, *more)
 
     @property
     def balances_begin(self) -> int | None:
@@ -100,7 +103,7 @@ class PostgresView(histories.HistoryView):
         return tuple(units_of(amount, held.symbol) for held, amount in zip(Held, row, strict=True))
 
     def mark_of(self, block: int) -> bytes:
-        found = self._rows(self._query_of("mark", block), block // BLOCKS_A_RANGE, block)
+        found = self._rows_at("mark", block)
         return found[0][0] if found else b""
 
     # -- blocks
@@ -109,18 +112,13 @@ class PostgresView(histories.HistoryView):
         return texts_of(each for each in self._stored(block) if each.virtual_op or not only_virtual)
 
     def _stored(self, block: int) -> list[StoredOperation]:
-        found = self._rows(self._query_of("operations", block), block // BLOCKS_A_RANGE, block)
-        return [StoredOperation._make(row) for row in found]
+        return [StoredOperation._make(row) for row in self._rows_at("operations", block)]
 
     def part_of(self, block: int, first: int, most: int) -> list[str]:
-        where = block // BLOCKS_A_RANGE, block, first, most
-        return texts_of(
-            StoredOperation._make(row) for row in self._rows(self._query_of("some operations", block), *where)
-        )
+        return texts_of(map(StoredOperation._make, self._rows_at("some operations", block, first, most)))
 
     def kinds_of(self, block: int) -> list[histories.KindCount]:
-        found = self._rows(self._query_of("kinds", block), block // BLOCKS_A_RANGE, block)
-        return [histories.KindCount(*row) for row in found]
+        return [histories.KindCount(*row) for row in self._rows_at("kinds", block)]
 
     def followed_from(self, place: histories.TransactionPlace, most: int) -> list[str]:
         own = [each for each in self._stored(place.block) if each.virtual_op and each.trx_in_block == place[1]]
@@ -186,7 +184,7 @@ class PostgresView(histories.HistoryView):
 
     def _packed(self, entry: bytes) -> bytes:
         block, *numbers = ENTRY.unpack(entry)[:4]
-        found = self._rows(self._query_of("packed", block), block // BLOCKS_A_RANGE, block, *numbers)
+        found = self._rows_at("packed", block, *numbers)
         if not found:
             raise PostgresUnavailable(f"block {block} was undone while its operations were asked for")
         packed: bytes = found[0][0]
@@ -206,15 +204,11 @@ class PostgresView(histories.HistoryView):
         if block > self.irreversible_number:
             for (number,) in self._rows("first entry, reversible", name_text(account), block):
                 return following if number is None else int(number)
-        low, high = 0, final
-        while low < high:
-            middle = (low + high) // 2
-            ((_, raw),) = self._entries(account, middle, middle, None)
-            if StoredOperation.of_entry(raw).block < block:
-                low = middle + 1
-            else:
-                high = middle
-        return low
+        return bisect_left(range(final), block, key=partial(self._block_of_entry, account))
+
+    def _block_of_entry(self, account: str, number: int) -> int:
+        ((_, raw),) = self._entries(account, number, number, None)
+        return StoredOperation.of_entry(raw).block
 
     def find_operations(self, first: int, last: int, wanted: histories.Wanted, most: int) -> histories.FoundOperations:
         is_forward, low, high = first <= last, min(first, last), max(first, last)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import struct
 import zlib
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
@@ -66,14 +67,8 @@ class AccountRows:
         entries = self.range_of(account)
         if entries is None:
             return 0
-        low, high = entries.first, entries.last + 1
-        while low < high:
-            middle = (low + high) // 2
-            if next(self.references(account, middle, middle))[0] < block:
-                low = middle + 1
-            else:
-                high = middle
-        return low
+        numbers = range(entries.first, entries.last + 1)
+        return numbers.start + bisect_left(numbers, block, key=lambda at: next(self.references(account, at, at))[0])
 
     def append(self, account: str, references: Sequence[Reference]) -> None:
         key = key_of(account)

@@ -21,10 +21,10 @@ class BlockPart:
 
     __slots__ = ("begin", "data", "number")
 
-    def __init__(self, number: int, data: bytes = b"", begin: int = 0) -> None:
+    def __init__(self, number: int, data: bytes = b"") -> None:
         self.number = number
         self.data = data
-        self.begin = begin
+        self.begin = 0
 
     def operations(self, piece: Piece, rows: Sequence[OperationRow]) -> list[Operation]:
         if any(not row[3] & VIRTUAL for row in rows):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from ledgerd.basics.durable import put_in_place
+from ledgerd.basics.durable import write_whole
 from ledgerd.basics.formats import FileFormat
 from ledgerd.history.webhooks.settings import Webhook
 
@@ -50,6 +50,4 @@ def read_position(file: Path) -> HookPosition:
 
 def write_position(file: Path, position: HookPosition) -> None:
     """Replace the position in one step, on the disk when this returns."""
-    fresh = file.with_suffix(".new")
-    fresh.write_bytes(msgspec.json.encode(position))
-    put_in_place(fresh, file)
+    write_whole(file, msgspec.json.encode(position))

@@ -33,10 +33,10 @@ class Allowance:
         "offered",
         "pushed",
         "repeated",
+        "reputation",
         "service",
         "signatures",
         "spent",
-        "standing",
         "unproven",
         "useful",
     )
@@ -54,7 +54,7 @@ class Allowance:
         """Transactions of clients that it is sent: signatures, or parts of 512 bytes (`p2p.talk.offers`)."""
         self.repeated = Quota(REPEATED, REPEATED_A_SECOND, now)
         """The same for those that it is sent again."""
-        self.standing = 0
+        self.reputation = 0
         """Its recently accepted transactions, less some for each refused one."""
         self.spent = 0.0
         """Seconds spent on its messages, without useful ones, by which `p2p.turns` orders the addresses."""

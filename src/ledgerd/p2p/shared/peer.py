@@ -66,29 +66,27 @@ LIFE: dict[tuple[Life, LifeEvent], Life] = {
 
 
 class Window:
-    """A number of requests in a window of time that begins with the first (spec 04, section 16)."""
+    """The requests for peers in a window of time that begins with the first (spec 04, section 16)."""
 
-    __slots__ = ("_began", "_count", "_length", "_limit")
+    __slots__ = ("_began", "_count")
 
-    def __init__(self, limit: int, length: int) -> None:
-        self._limit = limit
-        self._length = length
+    def __init__(self) -> None:
         self._began: float | None = None
         self._count = 0
 
     def wait(self, now: float) -> int:
         """The whole seconds until the next request is accepted; 0 for at once."""
-        if self._began is None or now - self._began >= self._length or self._count < self._limit:
+        if self._began is None or now - self._began >= EXCHANGE_WINDOW or self._count < EXCHANGE_REQUESTS:
             return 0
-        return self._length - int(now - self._began)
+        return EXCHANGE_WINDOW - int(now - self._began)
 
     def count(self, now: float) -> None:
-        if self._began is None or now - self._began >= self._length:
+        if self._began is None or now - self._began >= EXCHANGE_WINDOW:
             self._began, self._count = now, 0
         self._count += 1
 
     def close(self, now: float) -> None:
-        self._began, self._count = now, self._limit
+        self._began, self._count = now, EXCHANGE_REQUESTS
 
 
 class Peer:
@@ -136,8 +134,8 @@ class Peer:
         self.beaten_until = 0.0
         """Until then its branch counts as worse than ours, whatever its height."""
         self.known_blocks: deque[BlockId] = deque(maxlen=KNOWN_BLOCKS)
-        self.asked_us = Window(EXCHANGE_REQUESTS, EXCHANGE_WINDOW)
-        self.asked_it = Window(EXCHANGE_REQUESTS, EXCHANGE_WINDOW)
+        self.asked_us = Window()
+        self.asked_it = Window()
         self.refusal: int | None = None
         """The seconds of the soft ban that it sent, if any."""
         self.owes_peers = False

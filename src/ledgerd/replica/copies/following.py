@@ -19,6 +19,7 @@ from threading import Event
 import lmdb
 import msgspec
 
+from ledgerd.basics.closing import on_error
 from ledgerd.basics.frames import FrameBuffer, FrameFault
 from ledgerd.basics.printable import printable
 from ledgerd.producer.signing.signer_place import tls_context
@@ -102,7 +103,7 @@ class Replica:
         clock: Callable[[], float] = time.monotonic,
         chain_id: bytes = b"",
     ) -> None:
-        self._place, self._on_status, self._clock = place, publish, clock
+        self._place, self._on_status, self.clock = place, publish, clock
         self._context = None if place.files is None else tls_context(place.files, is_signer=False)
         self.copy, self.blocks = StateCopy(folder), LoggedCopy(folder)
         self.chain_id = chain_id or self.copy.chain_id
@@ -111,17 +112,17 @@ class Replica:
             self.blocks.close()
             self.copy.close()
             raise OperatorError(f"{folder} holds the state of another chain: give another --data-dir or --chain")
-        self._stopping = Event()
+        self.stopping = Event()
         self.status = FollowStatus(head=self.copy.head, is_sound=bool(self.copy.position))
 
     def run(self) -> None:
         pause = FIRST_PAUSE
         try:
             self._publish(self.status)
-            while not self._stopping.is_set():
+            while not self.stopping.is_set():
                 received = self.status.received_at
                 problem = self._one_connection()
-                if self._stopping.is_set():
+                if self.stopping.is_set():
                     break
                 log.warning(
                     "the connection to the node at %(place)s ended: %(problem)s",
@@ -129,14 +130,14 @@ class Replica:
                 )
                 self._publish(msgspec.structs.replace(self.status, problem=problem))
                 pause = FIRST_PAUSE if self.status.received_at != received else min(2 * pause, LONGEST_PAUSE)
-                self._stopping.wait(pause)
+                self.stopping.wait(pause)
         finally:
             self.blocks.close()
             self.copy.close()
 
     def stop(self) -> None:
         """End soon; from any thread."""
-        self._stopping.set()
+        self.stopping.set()
 
     def _publish(self, status: FollowStatus) -> None:
         self.status = status
@@ -172,38 +173,25 @@ class Replica:
         if place.path is not None:
             connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
             connection.settimeout(CONNECT_SECONDS)
-            try:
+            with on_error(connection.close):
                 connection.connect(str(place.path))
-            except OSError:
-                connection.close()
-                raise
             return connection
         if place.endpoint is None:
             raise LineEnded("no place is named")
         plain = socket.create_connection(place.endpoint, CONNECT_SECONDS)
         if self._context is None:
             return plain
-        try:
+        with on_error(plain.close):
             return self._context.wrap_socket(plain, server_hostname=place.endpoint.host)
-        except OSError:
-            plain.close()
-            raise
-
-    @property
-    def is_stopping(self) -> bool:
-        return self._stopping.is_set()
 
     def record_contact(self, node_head: int | None = None) -> None:
         status, copy = self.status, self.copy
         head, is_sound = status.node_head if node_head is None else node_head, bool(copy.position)
         has_differed = status.has_differed and not is_sound
-        self._publish(FollowStatus(copy.head, head, self._clock(), is_sound, has_differed=has_differed))
+        self._publish(FollowStatus(copy.head, head, self.clock(), is_sound, has_differed=has_differed))
 
     def end_serving(self) -> None:
         self._publish(msgspec.structs.replace(self.status, is_sound=False))
-
-    def now(self) -> float:
-        return self._clock()
 
 
 class FollowedLine:
@@ -253,7 +241,7 @@ class FollowedLine:
         self._chain_id = welcome.chain_id
         self._blocks.continue_from(welcome.log_from)
         self._replica.record_contact(welcome.head)
-        while not self._replica.is_stopping:
+        while not self._replica.stopping.is_set():
             kind, body = self._next()
             handler = self._handlers.get(kind)
             if handler is None:
@@ -262,12 +250,12 @@ class FollowedLine:
 
     def _next(self) -> tuple[int, bytes]:
         """The next frame; what was received is committed before anything is waited for."""
-        began = self._replica.now()
+        began = self._replica.clock()
         while self._frames.missing:
             if not self._has_more() and self._record is None:
                 self._commit()
             self._frames.add(self._received())
-            if self._replica.now() - began > MESSAGE_SECONDS:
+            if self._replica.clock() - began > MESSAGE_SECONDS:
                 raise LineEnded(f"a message took more than {MESSAGE_SECONDS:g} seconds")
         return change_frames.opened(self._frames.next())
 
@@ -279,7 +267,7 @@ class FollowedLine:
     def _received(self) -> bytes:
         silent = 0.0
         self._socket.settimeout(STOP_SECONDS)
-        while not self._replica.is_stopping:
+        while not self._replica.stopping.is_set():
             try:
                 data = self._socket.recv(READ_AT_ONCE)
             except TimeoutError:

@@ -73,7 +73,7 @@ class NodeDigest:
             frames = FrameBuffer(MOST_FRAME)
             for piece in log.bytes_at(parts, head.size, 1 << 20):
                 for frame in frames.frames_in(piece):
-                    _note_keys(frame, keys)
+                    _add_keys(frame, keys)
                 await asyncio.sleep(0)
             place, position = parts._replace(offset=parts.offset + head.size), head.after
         self._place = place
@@ -86,7 +86,7 @@ class NodeDigest:
         self._held, self.total = None, None
 
 
-def _note_keys(frame: bytes, keys: dict[int, set[bytes]]) -> None:
+def _add_keys(frame: bytes, keys: dict[int, set[bytes]]) -> None:
     kind, body = opened(frame)
     if kind != RecordFrame.PART:
         raise ChangeFault(f"a frame of kind {kind} in a record")

@@ -60,7 +60,7 @@ class StrangerPlaces:
         """A connection has shown what it is, or has ended."""
         self._places.pop(place, None)
 
-    def know(self, address: str) -> None:
+    def remember(self, address: str) -> None:
         """An address has shown a right certificate."""
         self._known.of(address)
 

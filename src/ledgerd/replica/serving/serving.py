@@ -15,7 +15,6 @@ from pathlib import Path
 from ledgerd.basics.addresses import charged_as
 from ledgerd.producer.signing.signer_place import PlaceFault, tls_context
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.protocol.types.endpoint import Endpoint
 from ledgerd.replica.messages import MOST_HELLO, ReplicaHello
 from ledgerd.replica.order import ServerOrder
 from ledgerd.replica.serving.conversation import HELLO_SECONDS, Conversation, Cut
@@ -23,7 +22,7 @@ from ledgerd.replica.serving.hub import Hub
 from ledgerd.replica.serving.places import HeldPlace, ReplicaPlaces, StrangerPlaces
 from ledgerd.replica.settings import StreamSettings
 from ledgerd.replica.source import NodeFiles
-from ledgerd.signer.serving import bound_socket, certificate_of, user_of
+from ledgerd.signer.serving import BACKLOG, bound_socket, certificate_of, listening_socket, user_of
 from ledgerd.state.errors import StorageError
 from ledgerd.state.files.change_log import LogGap
 from ledgerd.supervision.line_rates import LineRate, limited
@@ -34,7 +33,6 @@ log = logging.getLogger(__name__)
 STATES_AT_ONCE = 2
 UNSENT_BYTES = 1 << 18
 """What waits in memory for one replica."""
-BACKLOG = 64
 PAUSE_SECONDS = 0.1
 MOST_NOTICES = 65_536
 STRANGERS = LineRate("connections of replicas that were refused", 5, 1 / 12)
@@ -112,7 +110,7 @@ class ReplicaServer:
             caller.hello = await caller.conversation.greet()
         else:
             caller.owner = certificate_of(writer.transport)
-            self._strangers.know(caller.address)
+            self._strangers.remember(caller.address)
 
     async def _run(self, caller: ReplicaCaller) -> None:
         place = self._replicas.enter(caller.owner)
@@ -171,17 +169,9 @@ def _listen(settings: StreamSettings) -> socket.socket:
         listener = bound_socket(place.path, 0o600, OPTION)
         listener.listen(BACKLOG)
     elif place.endpoint is not None:
-        listener = _listen_at(place.endpoint)
+        listener = listening_socket(place.endpoint, "tcp")
     listener.setblocking(False)
     return listener
-
-
-def _listen_at(endpoint: Endpoint) -> socket.socket:
-    family = socket.AF_INET6 if ":" in endpoint.host else socket.AF_INET
-    try:
-        return socket.create_server(endpoint, family=family, backlog=BACKLOG)
-    except OSError as problem:
-        raise OperatorError(f"tcp://{endpoint} cannot be listened on: {problem.strerror}") from problem
 
 
 async def serve(order: ServerOrder, commits: asyncio.StreamReader) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from ledgerd.client.envelope import NodeCall
 from ledgerd.protocol.types.time_text import parse_time_text
-from ledgerd.sdk.calling import Caller, TypedCall, WrongForm, decoded, node_call
+from ledgerd.sdk.calling import Caller, TypedCall, WrongForm, decoded
 from ledgerd.sdk.connection.clock import ClientClock, MachineClock
 from ledgerd.sdk.connection.limits import ClientLimits
 from ledgerd.sdk.connection.node_link import CallFailed, NodeLink
@@ -77,7 +77,8 @@ class Nodes(Caller):
             def read(answers: Sequence[Any], part: Sequence[TypedCall] = part) -> list[Any]:
                 return [_in_batch(answer, call) for answer, call in zip(answers, part, strict=True)]
 
-            found += (await self.ask([node_call(each) for each in part], read)).value
+            asked = [NodeCall(each.api, each.method, tuple(each.params)) for each in part]
+            found += (await self.ask(asked, read)).value
         return found
 
     async def chain_id(self) -> str:
@@ -112,7 +113,7 @@ class Nodes(Caller):
         node.refusal = why
         self._order.failed(node, self.clock.passed())
 
-    def lags(self, node: NodeLink) -> None:
+    def demote(self, node: NodeLink) -> None:
         """Another node has newer blocks: they are asked first."""
         self._order.demote(node)
 

@@ -82,7 +82,7 @@ async def open_socket(url: str, limits: ClientLimits) -> ClientConnection:
         raise Unreached(reason_of(problem)) from None
 
 
-class BlockBell:
+class BlockSubscription:
     """Says that a node has a new block, as soon as it does. What it says of the block is not read: it is asked for."""
 
     def __init__(self, url: str, limits: ClientLimits) -> None:

@@ -104,7 +104,7 @@ class BlockFollower(Generic[N]):
         tip = self._branch.tip
         if (tip is not None and block_number_of(report.head) < tip.number) or self._idle >= MOST_IDLE:
             self._idle = 0
-            self._source.lags(report.node)
+            self._source.demote(report.node)
 
     def _fail(self, problem: ClientError) -> None:
         if not problem.is_temporary:

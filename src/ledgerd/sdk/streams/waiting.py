@@ -9,7 +9,7 @@ from ledgerd.protocol.constants import BLOCK_INTERVAL
 from ledgerd.sdk.connection.nodes import Nodes
 
 if TYPE_CHECKING:
-    from ledgerd.sdk.connection.web_socket import BlockBell
+    from ledgerd.sdk.connection.web_socket import BlockSubscription
 
 POLLS = 3
 """In the interval of blocks."""
@@ -22,20 +22,20 @@ class BlockWaiter:
 
     def __init__(self, nodes: Nodes) -> None:
         self._nodes = nodes
-        self._bell: BlockBell | None = None
+        self._subscription: BlockSubscription | None = None
         self._url = next((each.url for each in nodes.links if each.address.scheme in (SOCKET, SECURE_SOCKET)), "")
 
     async def wait(self) -> None:
         interval = self._nodes.config.get("CHAIN_BLOCK_INTERVAL")
         seconds = float(interval) if isinstance(interval, int) and interval > 0 else float(BLOCK_INTERVAL)
-        if self._url and self._bell is None:
-            from ledgerd.sdk.connection.web_socket import BlockBell  # noqa: PLC0415 - not loaded where HTTP is spoken
+        if self._url and self._subscription is None:
+            from ledgerd.sdk.connection.web_socket import BlockSubscription  # noqa: PLC0415 - not loaded where HTTP is spoken
 
-            self._bell = BlockBell(self._url, self._nodes.limits)
-        if self._bell is not None and await self._bell.wait(SILENT_BLOCKS * seconds):
+            self._subscription = BlockSubscription(self._url, self._nodes.limits)
+        if self._subscription is not None and await self._subscription.wait(SILENT_BLOCKS * seconds):
             return
         await self._nodes.clock.sleep(self._nodes.limits.poll_seconds or seconds / POLLS)
 
     def close(self) -> None:
-        if self._bell is not None:
-            self._bell.close()
+        if self._subscription is not None:
+            self._subscription.close()

@@ -66,7 +66,7 @@ class SentTransaction:
         known after so many seconds.
         """
         deadline = self._deadline(seconds)
-        if not self._may_be_sent and await self._is_taken_at_first():
+        if not self._may_be_sent and await self._is_accepted_at_first():
             return
         while True:
             problem: ClientError | None = None
@@ -108,7 +108,7 @@ class SentTransaction:
             await self._wait(deadline, None)
         return found.block
 
-    async def _is_taken_at_first(self) -> bool:
+    async def _is_accepted_at_first(self) -> bool:
         """Send it for the first time. Where it fails for good, no node has it from here: that is an error. So is a
         `Duplicate`: an equal transaction of somebody else must not pass for this one.
         """

@@ -121,7 +121,7 @@ class TouchedObjects:
         if _is_name(sender) and 0 <= number < 1 << 32:
             self.escrows[sender, number] = None
 
-    def taken(self) -> list[Read]:
+    def drain(self) -> list[Read]:
         """Questions about all of it, which is forgotten."""
         names = sorted(self.names)
         reads = [

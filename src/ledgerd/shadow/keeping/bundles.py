@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from ledgerd.basics.durable import put_in_place
+from ledgerd.basics.durable import write_whole
 from ledgerd.basics.printable import printable_lines
 from ledgerd.codec.json.text import Json
 from ledgerd.compare.node import NodeAnswer
@@ -50,9 +50,9 @@ class KeptAnswer(msgspec.Struct):
 
     @classmethod
     def of(cls, answer: NodeAnswer) -> KeptAnswer:
-        said = written(answer.value)
-        checksum = hashlib.blake2b(said.encode(), digest_size=CHECKSUM_BYTES).hexdigest()
-        text = without_keys(said)
+        whole = written(answer.value)
+        checksum = hashlib.blake2b(whole.encode(), digest_size=CHECKSUM_BYTES).hexdigest()
+        text = without_keys(whole)
         return cls(text[:LARGEST_ANSWER], checksum, len(text), printable_lines(answer.error[:LONGEST_ERROR]))
 
 
@@ -117,12 +117,9 @@ class Bundles:
         taken = {path.name for path in self._folder.glob("difference-*.json")}
         if len(taken) >= MOST_BUNDLES:
             return ""
-        name = f"difference-{bundle.block}-{len(taken) + 1}.json"
-        path = self._folder / name
-        fresh = path.with_suffix(".new")
+        path = self._folder / f"difference-{bundle.block}-{len(taken) + 1}.json"
         raw = msgspec.json.format(msgspec.json.encode(bundle), indent=1)
-        fresh.write_text(without_keys(raw.decode("utf-8")), encoding="utf-8")
-        put_in_place(fresh, path)
+        write_whole(path, without_keys(raw.decode("utf-8")).encode())
         return str(path)
 
 

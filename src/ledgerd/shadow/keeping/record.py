@@ -20,7 +20,7 @@ OVERRIDE = "override"
 """A file with the second until which blocks are signed whatever the shadow says."""
 
 
-class NodeStanding(msgspec.Struct):
+class ComparedStatus(msgspec.Struct):
     """One of both nodes, as it was last seen."""
 
     url: str = ""
@@ -75,8 +75,8 @@ class ShadowRecord(msgspec.Struct):
     """Everything that is counted, and the position of what goes on after a restart."""
 
     format: int = 1
-    ours: NodeStanding = msgspec.field(default_factory=NodeStanding)
-    theirs: NodeStanding = msgspec.field(default_factory=NodeStanding)
+    ours: ComparedStatus = msgspec.field(default_factory=ComparedStatus)
+    theirs: ComparedStatus = msgspec.field(default_factory=ComparedStatus)
     chain_id: str = ""
     since: int = 0
     first_block: int = 0
@@ -119,10 +119,6 @@ class ShadowRecord(msgspec.Struct):
     @property
     def differences(self) -> int:
         return self.of_consensus + self.of_answers
-
-    @property
-    def is_equal(self) -> bool:
-        return not self.differences
 
 
 def record_file(folder: Path, url: str) -> Path:

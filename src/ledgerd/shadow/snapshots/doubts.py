@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from ledgerd.basics.durable import put_in_place
+from ledgerd.basics.durable import write_whole
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.shadow.snapshots.outcome import FoundRecord, SnapshotOutcome
 
@@ -84,6 +84,4 @@ def read_progress(file: Path) -> SnapshotProgress:
 
 
 def write_progress(file: Path, progress: SnapshotProgress) -> None:
-    fresh = file.with_suffix(".new")
-    fresh.write_bytes(msgspec.json.encode(progress))
-    put_in_place(fresh, file)
+    write_whole(file, msgspec.json.encode(progress))

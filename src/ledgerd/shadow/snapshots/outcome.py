@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import msgspec
 
-from ledgerd.basics.durable import put_in_place
+from ledgerd.basics.durable import write_whole
 from ledgerd.codec.json.text import Json
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.shadow.settings import SnapshotTask
@@ -112,9 +112,7 @@ class SnapshotOutcome(msgspec.Struct):
 
 
 def write_outcome(folder: Path, outcome: SnapshotOutcome) -> None:
-    fresh = folder / f"{OUTCOME}.new"
-    fresh.write_bytes(msgspec.json.encode(outcome))
-    put_in_place(fresh, folder / OUTCOME)
+    write_whole(folder / OUTCOME, msgspec.json.encode(outcome))
 
 
 def read_outcome(folder: Path) -> SnapshotOutcome:

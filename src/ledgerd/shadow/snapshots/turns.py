@@ -96,7 +96,7 @@ class SnapshotTurns:
             job = SnapshotJob(self._task, str(self._folder), self._progress.last, self._record.chain_id)
             self._child = self._start(job)
         except OSError as problem:
-            self._tell_problem(f"its process cannot be started: {problem.strerror or problem}")
+            self._report_problem(f"its process cannot be started: {problem.strerror or problem}")
 
     def _next_in(self, seconds: float) -> None:
         self._progress.due = int(self._clock() + seconds)
@@ -105,7 +105,7 @@ class SnapshotTurns:
     # -- what came of it
 
     def _conclude(self, outcome: SnapshotOutcome) -> None:
-        self._tell_problem(outcome.problem)
+        self._report_problem(outcome.problem)
         if outcome.problem or not outcome.number:
             self._next_in(RETRY_SECONDS)
             return
@@ -113,14 +113,14 @@ class SnapshotTurns:
         counts = self._record.snapshots
         self._count(counts, outcome)
         if found:
-            self._finder.tell(self._finding(found, outcome), self._record, int(self._clock()))
+            self._finder.report(self._finding(found, outcome), self._record, int(self._clock()))
         if not outcome.differing:
             self._progress.equal = counts.equal = outcome.number
         self._progress.last = outcome.number
         is_doubtful = bool(outcome.differing) and not found
         self._next_in(min(RETRY_SECONDS, self._task.seconds) if is_doubtful else self._task.seconds)
 
-    def _tell_problem(self, problem: str) -> None:
+    def _report_problem(self, problem: str) -> None:
         """Once, until it is another or gone."""
         counts = self._record.snapshots
         if problem and problem != counts.problem:

@@ -5,10 +5,10 @@ reference's, a connection stays open for as long as the client reads at a fair r
 from __future__ import annotations
 
 from collections import deque
-from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import NamedTuple
 
+from ledgerd.basics.addresses import charged_as
 from ledgerd.basics.durations import HOUR
 from ledgerd.snapshot.exchange.frames import DataRequest, Denial, InfoReply, InfoRequest, NoSnapshot, SnapshotMessage
 
@@ -17,8 +17,6 @@ MOST_OF_ONE_ADDRESS = 3
 MOST_IN_AN_HOUR = 10
 MOST_ADDRESSES = 10_000
 """Addresses whose visits are remembered."""
-OWN_NETWORK = 64
-"""Bits of an IPv6 address that are its owner's: as much everybody has."""
 
 FIRST_SECONDS = 10.0
 SECONDS = 60.0
@@ -105,14 +103,6 @@ class AdmissionControl:
             self._present[address] = left
         else:
             self._present.pop(address, None)
-
-
-def charged_as(address: str) -> str:
-    try:
-        found = ip_address(address)
-    except ValueError:
-        return address
-    return address if found.version == 4 else str(ip_network((int(found) >> 64 << 64, OWN_NETWORK)))
 
 
 class ServerSession:

@@ -50,19 +50,19 @@ class StateWriter(Closing):
 
     def add(self, text: str) -> None:
         if self._beside is None:
-            self._take(text)
+            self._compress(text)
             return
         if len(self._begun) >= _MOST_BEGUN:
             self._begun.popleft().result()
-        self._begun.append(self._beside.submit(self._take, text))
+        self._begun.append(self._beside.submit(self._compress, text))
 
-    def _take(self, text: str) -> None:
+    def _compress(self, text: str) -> None:
         raw = text.encode("utf-8", "surrogateescape")
         self._hash.update(raw)
         self._pack(raw)
 
     def _catch_up(self) -> None:
-        """Wait until all texts are taken; what failed with one is raised."""
+        """Wait until all texts are compressed; what failed with one is raised."""
         while self._begun:
             self._begun.popleft().result()
 

@@ -101,12 +101,8 @@ def _by_id(record: object, named: str, irreversible: int) -> CommandResult:
     if not isinstance(record, dict) or not isinstance(record.get("block_num"), int):
         raise WalletError(f"the node does not know the transaction {named}")
     block = record["block_num"]
-    outcome = (
-        search.TransactionState("irreversible" if block <= irreversible else "in a block", block)
-        if block
-        else search.TransactionState(search.PENDING)
-    )
-    return {"id": named, "state": outcome.state, "block": outcome.block}
+    state = search.IN_A_BLOCK if block > irreversible else search.IRREVERSIBLE if block else search.PENDING
+    return {"id": named, "state": state, "block": block}
 
 
 def _id(named: str) -> str:

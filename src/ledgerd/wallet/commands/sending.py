@@ -23,7 +23,7 @@ from ledgerd.sdk.transactions.search import GRACE_SECONDS
 from ledgerd.wallet import errors
 from ledgerd.wallet.commands.result import CommandResult
 from ledgerd.wallet.keys.session import KeySession, session_of
-from ledgerd.wallet.node.checks import CLOCK_SECONDS, Trust, checked_status
+from ledgerd.wallet.node.checks import CLOCK_SECONDS, checked_status
 from ledgerd.wallet.node.client import NodeClient, dry_run
 from ledgerd.wallet.node.ledger import LedgerReader
 from ledgerd.wallet.operations.reading import require_valid
@@ -95,7 +95,7 @@ class Choices(msgspec.Struct, frozen=True):
                     sys.stderr.write(
                         f"WARNING: what you ask {each.url} can be read and changed on the way: use https\n"
                     )
-            yield clients, checked_status(clients, Trust(self.wallet, self.clock_seconds))
+            yield clients, checked_status(clients, self.wallet, self.clock_seconds)
 
     def show(self, text: str) -> None:
         """Show something to a person; with --json, standard output is for the result alone."""

@@ -64,14 +64,6 @@ def forget(wallet: Path) -> None:
     file_of(wallet).unlink(missing_ok=True)
 
 
-class Trust(msgspec.Struct, frozen=True):
-    """What is compared with what."""
-
-    wallet: Path
-    clock_seconds: float = CLOCK_SECONDS
-    clock: WallClock = time.time
-
-
 def chain_status(node: NodeClient) -> ChainStatus:
     properties = node.call("database_api", "get_dynamic_global_properties")
     config = node.call("database_api", "get_config")
@@ -79,21 +71,23 @@ def chain_status(node: NodeClient) -> ChainStatus:
         return status_of(properties, config)
 
 
-def checked_status(nodes: Sequence[NodeClient], trust: Trust) -> ChainStatus:
+def checked_status(
+    nodes: Sequence[NodeClient], wallet: Path, clock_seconds: float, clock: WallClock = time.time
+) -> ChainStatus:
     """The first node's, after all of them have passed the checks."""
-    seen = recall(trust.wallet)
-    found, now = [chain_status(node) for node in nodes], trust.clock()
+    seen = recall(wallet)
+    found, now = [chain_status(node) for node in nodes], clock()
     for node, chain in zip(nodes, found, strict=True):
         _check_chain(node, chain, seen, found[0])
         difference = chain.head_time - now
-        if abs(difference) > trust.clock_seconds:
+        if abs(difference) > clock_seconds:
             ahead = "ahead of" if difference > 0 else "behind"
             raise WrongClock(
                 f"the head block of {node.url} is {abs(difference):.0f} seconds {ahead} the clock of this machine: "
                 "one of them is wrong, or the node is not synced"
             )
     first = found[0]
-    _compare(nodes, found, 2 * trust.clock_seconds)
+    _compare(nodes, found, 2 * clock_seconds)
     head = _believed_head([each.head_number for each in found], seen, now)
     if first.head_number < seen.head and head >= seen.head:
         raise HeadWentBack(
@@ -101,7 +95,7 @@ def checked_status(nodes: Sequence[NodeClient], trust: Trust) -> ChainStatus:
             "behind or on another branch; ask two nodes (--node twice) whether they agree; if the chain was begun "
             "again, use `ledgerd wallet forget-chain`"
         )
-    remember(trust.wallet, SeenChain(first.chain_id.hex(), head, now))
+    remember(wallet, SeenChain(first.chain_id.hex(), head, now))
     return first
 
 

@@ -6,8 +6,9 @@ import itertools
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
+from ledgerd.basics.closing import Closing
 from ledgerd.basics.printable import printable
 from ledgerd.client.address import SECURE_SOCKET, SECURE_WEB, SOCKET, WEB, NodeAddress, read_address
 from ledgerd.client.blocking import HttpClient
@@ -29,7 +30,7 @@ SECONDS = 15.0
 LARGEST_ANSWER = 32 << 20
 
 
-class NodeClient:
+class NodeClient(Closing):
     """A node, by its address."""
 
     def __init__(self, url: str, seconds: float = SECONDS) -> None:
@@ -44,12 +45,6 @@ class NodeClient:
     @property
     def is_readable_by_others(self) -> bool:
         return not (self._address.is_secure or self._address.is_this_machine)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def call(self, api: str, method: str, *arguments: object) -> Any:  # noqa: ANN401 - JSON
         """`NodeUnreachable` where there is no answer that can be read, `NodeRefused` where it is an error."""

@@ -14,7 +14,8 @@ from ledgerd.node.config.logging.setup import set_up_child_logging
 from ledgerd.node.config.options.application import LogFormat
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.replica.order import FollowOrder
-from ledgerd.replica.process import FollowPart, live
+from ledgerd.replica.process import FollowPart
+from ledgerd.supervision.part import run_part
 from ledgerd.supervision.this_process import on_a_loop, read_arguments
 
 MOST_ORDER = 65_536
@@ -29,7 +30,7 @@ async def _follow() -> None:
     set_up_child_logging(cast("LogFormat", order.log_format))
     part = FollowPart(order.settings, Path(order.data_dir), order.chain_id)
     try:
-        await live(part, reader.read(1), lambda: writer.write(FOLLOWS))
+        await run_part(part, lambda: reader.read(1), started=lambda: writer.write(FOLLOWS))
     except OperatorError as fault:
         log.error("the node cannot be followed: %(reason)s", {"reason": str(fault)})  # noqa: TRY400 - for an operator
         sys.exit(1)

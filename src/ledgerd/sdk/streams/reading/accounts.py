@@ -30,6 +30,7 @@ from ledgerd.sdk.streams.reading.answers import (
     id_in,
     ids_in,
     operations_call,
+    place_of,
     require_chain,
     rows_in,
 )
@@ -42,7 +43,7 @@ PROBES = 20
 WORTHWHILE = 100
 """Shorter stretches of the past are read block by block."""
 CALLS_OF_A_BLOCK = 3
-LOOKED_AT = (0, 1, 2, 3, 4, 5, 6, 7, 11, 19, 35, 67, 131, 259, 515)
+PROBED_BEFORE = (0, 1, 2, 3, 4, 5, 6, 7, 11, 19, 35, 67, 131, 259, 515)
 """So far before a block others are looked at that may have operations: where one has, a history was kept."""
 
 Places: TypeAlias = Mapping[int, AbstractSet[PlaceInBlock]]
@@ -97,7 +98,7 @@ class AccountBlocks:
         was in a stretch if it has operations of a block that is not behind the first, and of the last one.
         """
         first, last = numbers[0], numbers[-1]
-        offsets = LOOKED_AT[: max(1, (self._nodes.limits.largest_batch - 2) // 2)]
+        offsets = PROBED_BEFORE[: max(1, (self._nodes.limits.largest_batch - 2) // 2)]
         older = [first - each for each in offsets if first > each]
         newer = [last - each for each in offsets if last - each >= first]
         calls = [*map(operations_call, older + newer), header_call(first), self._history_call(NEWEST, 1)]
@@ -194,12 +195,7 @@ def _is_kept(answer: object, number: int) -> bool:
 def _entries_in(answer: object) -> list[_Entry]:
     if isinstance(answer, NodeError) or not isinstance(answer, list):
         raise _NotTold
-    return [
-        _Entry(
-            int(number), int(row["block"]), PlaceInBlock(row["trx_in_block"], row["op_in_trx"], int(row["virtual_op"]))
-        )
-        for number, row in answer
-    ]
+    return [_Entry(int(number), int(row["block"]), place_of(row)) for number, row in answer]
 
 
 def _is_before(answer: object, sequence: int, number: int) -> bool:

@@ -46,7 +46,7 @@ class NodeBlocks(Protocol[N]):
     def blame(self, node: N, why: str) -> None:
         """A node says what can't be."""
 
-    def lags(self, node: N) -> None:
+    def demote(self, node: N) -> None:
         """Another node has newer blocks."""
 
     async def wait(self) -> None:
@@ -96,8 +96,8 @@ class NodesSource(NodeBlocks[NodeLink]):
     def blame(self, node: NodeLink, why: str) -> None:
         self._nodes.blame(node, WrongAnswer(f"{node.name} {why}"))
 
-    def lags(self, node: NodeLink) -> None:
-        self._nodes.lags(node)
+    def demote(self, node: NodeLink) -> None:
+        self._nodes.demote(node)
 
     async def wait(self) -> None:
         await self._wait()

@@ -14,7 +14,7 @@ from ledgerd.protocol.crypto.keys import PrivateKey, public_key_text
 from ledgerd.protocol.crypto.signatures import Signature, recover, sign
 from ledgerd.protocol.errors import OperatorError, RuleViolation
 from ledgerd.shadow.keeping.bundles import Bundle, KeptAnswer
-from ledgerd.shadow.keeping.record import NodeStanding, ShadowRecord, SnapshotCounts
+from ledgerd.shadow.keeping.record import ComparedStatus, ShadowRecord, SnapshotCounts
 
 SHOWN = 400
 """Characters of an answer that are printed."""
@@ -56,21 +56,21 @@ def moment(second: int) -> str:
     return datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%d %H:%M:%S UTC") if second else "never"
 
 
-def told_record(record: ShadowRecord, now: int) -> Iterator[str]:
+def record_lines(record: ShadowRecord, now: int) -> Iterator[str]:
     yield f"{record.ours.url} beside {record.theirs.url}"
     days = max(0, now - record.since) / 86_400 if record.since else 0
     yield f"since {moment(record.since)} ({days:.1f} days), from block {record.first_block} on"
-    verdict = "equal" if record.is_equal else f"DIFFERENT in {record.differences} questions"
+    verdict = f"DIFFERENT in {record.differences} questions" if record.differences else "equal"
     if not record.equal.at:
         verdict = "nothing is compared yet"
     yield verdict
     yield f"  {record.blocks:,} blocks, {record.rounds:,} rounds, {record.questions:,} questions"
     yield f"  {record.objects:,} records in equal answers"
     yield f"  every account and object {record.sweeps} times; now at {record.cursor or 'the beginning'}"
-    yield from _told_snapshots(record.snapshots)
+    yield from _snapshot_lines(record.snapshots)
     yield f"last equal at block {record.equal.number} {record.equal.id}, {moment(record.equal.at)}"
-    yield from _told_standing("ours", record.ours)
-    yield from _told_standing("the other one", record.theirs)
+    yield from _status_lines("ours", record.ours)
+    yield from _status_lines("the other one", record.theirs)
     if record.apart:
         yield f"apart since {moment(record.apart_since)}: {record.apart}"
     if record.doubtful:
@@ -87,7 +87,7 @@ def told_record(record: ShadowRecord, now: int) -> Iterator[str]:
         yield f"  {record.of_consensus} of consensus, {record.of_answers} of answers in all"
 
 
-def _told_snapshots(counts: SnapshotCounts) -> Iterator[str]:
+def _snapshot_lines(counts: SnapshotCounts) -> Iterator[str]:
     if counts.compared:
         yield f"  {counts.compared:,} snapshots with {counts.records:,} records, the last of block {counts.block}"
         yield f"    every record equal at block {counts.equal or 'none'}, last looked at {moment(counts.at)}"
@@ -99,13 +99,13 @@ def _told_snapshots(counts: SnapshotCounts) -> Iterator[str]:
         yield f"  no snapshot was compared last: {counts.problem}"
 
 
-def _told_standing(name: str, standing: NodeStanding) -> Iterator[str]:
-    yield f"{name} ({standing.version}) at block {standing.number} {standing.id}, seen {moment(standing.at)}"
-    if standing.problem:
-        yield f"  {standing.problem}"
+def _status_lines(name: str, status: ComparedStatus) -> Iterator[str]:
+    yield f"{name} ({status.version}) at block {status.number} {status.id}, seen {moment(status.at)}"
+    if status.problem:
+        yield f"  {status.problem}"
 
 
-def told_bundle(bundle: Bundle, file: str) -> Iterator[str]:
+def bundle_lines(bundle: Bundle, file: str) -> Iterator[str]:
     ours, theirs = bundle.nodes
     kind = "consensus: the states of both are different" if bundle.is_of_consensus else "answers: what both say differs"
     yield f"a difference of {kind}"
