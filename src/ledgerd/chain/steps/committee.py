@@ -13,7 +13,7 @@ from ledgerd.protocol.types.assets import fits_int64, tokens
 from ledgerd.state.objects.money import committee
 
 
-def process_committee_requests(ledger: Ledger, _progress: BlockContext) -> None:
+def process_committee_requests(ledger: Ledger, _context: BlockContext) -> None:
     store = ledger.store
     # Before anything is due: were the pool worth more shares than there can be, every block would fail.
     pool = pool_votes(ledger)

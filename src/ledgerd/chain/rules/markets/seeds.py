@@ -99,7 +99,7 @@ def recount_oracles(ledger: Ledger) -> None:
 
 
 def record_leverage_ends(ledger: Ledger) -> None:
-    """Note when positions end, of which an import does not tell."""
+    """Record when positions end, of which an import does not tell."""
     with ledger.store.committed() as view:
         leveraged = {
             position.market for position in view.scan(PM_LEVERAGE_POSITIONS) if position.status == leverage.ACTIVE

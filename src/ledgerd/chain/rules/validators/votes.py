@@ -68,6 +68,10 @@ def adjust_votes(ledger: Ledger, account: Account, delta: int) -> None:
         delta = truncated(delta, account.validators_voted_for)
         with ledger.editing(account):
             account.validators_vote_weight = fits_int64(account.validators_vote_weight + delta)
+    adjust_each_vote(ledger, account, delta)
+
+
+def adjust_each_vote(ledger: Ledger, account: Account, delta: int) -> None:
     for vote in votes_of(ledger, account):
         adjust_validator_vote(ledger, ledger.store.get(validators.VALIDATORS, vote.validator), delta)
 
@@ -134,16 +138,11 @@ def remove_votes_for(ledger: Ledger, validator: validators.Validator, *, marks_v
 
 def _remove_vote(ledger: Ledger, vote: validators.ValidatorVote, *, marks_voter: bool) -> None:
     voter = ledger.store.get(ACCOUNTS, vote.account)
-    _change_votes(ledger, voter, -voter.validators_vote_weight)
+    adjust_each_vote(ledger, voter, -voter.validators_vote_weight)
     ledger.store.remove(vote)
     with ledger.editing(voter):
         voter.validators_voted_for = voter.validators_voted_for - 1 & 0xFFFF
         if marks_voter:
             voter.valid = False
         voter.validators_vote_weight = voter.fair_vote_weight
-    _change_votes(ledger, voter, voter.validators_vote_weight)
-
-
-def _change_votes(ledger: Ledger, voter: Account, delta: int) -> None:
-    for vote in votes_of(ledger, voter):
-        adjust_validator_vote(ledger, ledger.store.get(validators.VALIDATORS, vote.validator), delta)
+    adjust_each_vote(ledger, voter, voter.validators_vote_weight)
