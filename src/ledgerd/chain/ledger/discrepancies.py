@@ -21,10 +21,10 @@ def record_discrepancy(ledger: Ledger, kind: Sum, amount: int, of: int = 0) -> N
 
 def forget(ledger: Ledger, kind: Sum) -> None:
     """Drop all records of a kind, after it was counted again."""
-    for known in ledger.store.scan(DISCREPANCY_BY_OWNER, lower=(kind,), upper=(kind,)):
+    for known in ledger.store.under(DISCREPANCY_BY_OWNER, kind):
         ledger.store.remove(known)
 
 
 def recorded(ledger: Ledger, kind: Sum) -> dict[int, int]:
-    known = ledger.store.scan(DISCREPANCY_BY_OWNER, lower=(kind,), upper=(kind,))
+    known = ledger.store.under(DISCREPANCY_BY_OWNER, kind)
     return {each.of: each.amount for each in known if each.amount}

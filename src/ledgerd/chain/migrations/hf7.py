@@ -83,7 +83,7 @@ def _remove_account(ledger: Ledger, account: Account) -> None:
 
 def _remove_by_name(ledger: Ledger, account: Account, indexes: tuple[Index[Any], ...]) -> None:
     for index in indexes:
-        for record in ledger.store.scan(index, lower=(account.name,), upper=(account.name,)):
+        for record in ledger.store.under(index, account.name):
             ledger.store.remove(record)
 
 
@@ -139,7 +139,7 @@ def _remove_validator(ledger: Ledger, validator: Validator) -> None:
 def _remove_routes(ledger: Ledger, account: Account) -> None:
     """Those from the account; then those to it, but only where the first account's are meant (spec 03, section 21)."""
     store = ledger.store
-    for route in store.scan(vesting.ROUTE_BY_ACCOUNTS, lower=(account.id,), upper=(account.id,)):
+    for route in store.under(vesting.ROUTE_BY_ACCOUNTS, account.id):
         store.remove(route)
     for route in store.scan(vesting.ROUTE_BY_ACCOUNTS, lower=(0, account.id)):
         if route.to_account != account.id:

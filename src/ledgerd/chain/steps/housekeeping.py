@@ -97,7 +97,7 @@ def clear_closed_committee_requests(ledger: Ledger, _context: BlockContext) -> N
     last = ledger.now - ledger.network.clear_closed_committee_request_delay
     for request in ledger.store.scan(REQUEST_BY_CONCLUSION, lower=(True,), upper=(True, last - 1)):
         number = request.request_id
-        for vote in ledger.store.scan(COMMITTEE_VOTE_BY_REQUEST, lower=(number,), upper=(number,)):
+        for vote in ledger.store.under(COMMITTEE_VOTE_BY_REQUEST, number):
             ledger.store.remove(vote)
         ledger.store.remove(request)
 

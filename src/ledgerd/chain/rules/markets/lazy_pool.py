@@ -110,7 +110,7 @@ def allocate(ledger: Ledger, market: PmMarket) -> None:
 def _other_active_markets(ledger: Ledger, market: PmMarket) -> int:
     """Among the oldest rows of the oracle only: those of one with many ended markets may hide all active ones."""
     count = 0
-    rows = ledger.store.scan(MARKET_BY_ORACLE, lower=(market.oracle,), upper=(market.oracle,))
+    rows = ledger.store.under(MARKET_BY_ORACLE, market.oracle)
     for row in islice(rows, MAX_SCANNED):
         if row.status == TAKES_BETS and row.id != market.id:
             count += 1
@@ -172,7 +172,7 @@ def recall(ledger: Ledger, market: PmMarket, amount: int) -> int:
 
 
 def _row_of_pool(ledger: Ledger, market: PmMarket) -> PmLiquidity | None:
-    rows = ledger.store.scan(LIQUIDITY_BY_MARKET, lower=(market.id,), upper=(market.id,))
+    rows = ledger.store.under(LIQUIDITY_BY_MARKET, market.id)
     return next((row for row in rows if row.status == PROVIDED and not row.provider), None)
 
 

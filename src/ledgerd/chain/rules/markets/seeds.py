@@ -42,7 +42,7 @@ def recount_newcomers(ledger: Ledger, parent_time: int) -> None:
     for oracle in ledger.store.scan(PM_ORACLES, reverse=True):
         if oracle.active_since < parent_time:
             return
-        markets = list(ledger.store.scan(MARKET_BY_ORACLE_STATUS, lower=(oracle.owner,), upper=(oracle.owner,)))
+        markets = list(ledger.store.under(MARKET_BY_ORACLE_STATUS, oracle.owner))
         _set_gauges(ledger, oracle, sum(map(_is_active, markets)), _gauges(ledger.store, markets))
 
 

@@ -120,9 +120,7 @@ def clear_votes(ledger: Ledger, account: Account) -> None:
 
 
 def remove_penalties(ledger: Ledger, validator: validators.Validator) -> None:
-    for penalty in ledger.store.scan(
-        validators.PENALTY_BY_VALIDATOR, lower=(validator.owner,), upper=(validator.owner,)
-    ):
+    for penalty in ledger.store.under(validators.PENALTY_BY_VALIDATOR, validator.owner):
         ledger.store.remove(penalty)
 
 
@@ -131,7 +129,7 @@ def remove_votes_for(ledger: Ledger, validator: validators.Validator, *, marks_v
 
     The reference goes on from a vote that it has just removed; what it means to do is to go on with the next one.
     """
-    votes = ledger.store.scan(validators.VALIDATOR_VOTE_BY_VALIDATOR, lower=(validator.id,), upper=(validator.id,))
+    votes = ledger.store.under(validators.VALIDATOR_VOTE_BY_VALIDATOR, validator.id)
     for vote in votes:
         _remove_vote(ledger, vote, marks_voter=marks_voters)
 
