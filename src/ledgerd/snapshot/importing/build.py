@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from ledgerd.basics.closing import on_error
-from ledgerd.chain.ledger.provenance import Provenance, note_provenance, provenance_of
+from ledgerd.chain.ledger.provenance import Provenance, provenance_of, record_provenance
 from ledgerd.chain.log.state_blocks import StateBlocks
 from ledgerd.projections.kept import KeptProjections
 from ledgerd.protocol.networks.parameters import ChainParameters
@@ -63,7 +63,7 @@ def build_state(
             store.create(REVERSIBLE_BLOCKS, ReversibleBlock(number=head.number, packed=head.packed))
         _require_block(store, terms.needed_block)
         provenance = provenance_of(store) or Provenance(snapshot.head_number)
-        note_provenance(store, replace(provenance, sources=terms.sources, checksum=terms.checksum))
+        record_provenance(store, replace(provenance, sources=terms.sources, checksum=terms.checksum))
         store.commit()
         if not (terms.audits_later and is_long(snapshot)):
             require_sound(store, network, checked, beside)
