@@ -15,6 +15,7 @@ from pathlib import Path
 from queue import Empty, Queue
 from typing import Any, Self
 
+from tests.node.forking import CopiedProcess
 from tests.patience import PATIENCE
 
 PROGRAM = (sys.executable, "-m", "ledgerd.cli")
@@ -36,13 +37,23 @@ class NodeProcess:
     def __init__(
         self,
         *words: str,
-        program: Sequence[str] = PROGRAM,
+        program: Sequence[str] | None = None,
         folder: Path | None = None,
-        stdin: int = subprocess.DEVNULL,
+        has_input: bool = False,
     ) -> None:
-        self.process = subprocess.Popen(  # noqa: S603 - our own program
-            [*program, *words], stdin=stdin, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=folder
-        )
+        """Without a program it is a copy of a process that has loaded one."""
+        self.process: subprocess.Popen[str] | CopiedProcess
+        if program is None:
+            self.process = CopiedProcess(words, folder, has_input=has_input)
+        else:
+            self.process = subprocess.Popen(  # noqa: S603 - our own program
+                [*program, *words],
+                stdin=subprocess.PIPE if has_input else subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                text=True,
+                cwd=folder,
+            )
         self.lines: list[str] = []
         self._fresh: Queue[str] = Queue()
         self._reader = threading.Thread(target=self._read, daemon=True)
@@ -145,3 +156,13 @@ LOOPBACK = (
 def words_of_testnet(folder: Path, *more: str) -> Sequence[str]:
     """A node of the testnet kind, from its template."""
     return ["--config-file", str(CONFIGURATIONS / "config_testnet.ini"), "--data-dir", str(folder), *LOOPBACK, *more]
+
+
+def in_haste(folder: Path) -> str:
+    """The option that has a node of the testnet kind make a block every 0.3 seconds: its clock is that much faster."""
+    file = folder / "haste.toml"
+    if not file.exists():
+        now = int(time.time())
+        folder.mkdir(parents=True, exist_ok=True)
+        file.write_text(f'base = "testnet"\n[clock]\nbegan = {now}\nshowed = {now}\nrate = 10\n')
+    return f"--chain={file}"

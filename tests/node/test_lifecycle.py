@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import signal
 import socket
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,7 @@ import pytest
 from ledgerd.cli.arguments.node_arguments import WRONG_CONFIGURATION
 from ledgerd.node.lifecycle import FATAL, banner
 from ledgerd.protocol.networks.parameters import TESTNET
-from tests.node.processes import CONFIGURATIONS, PROGRAM, NodeProcess, words_of_testnet
+from tests.node.processes import CONFIGURATIONS, PROGRAM, NodeProcess, in_haste, words_of_testnet
 from tests.recorded import CHAINS, recorded_log
 
 SERVED = {
@@ -33,7 +32,7 @@ KEYS = ("5Hw9YPABaFxa2LooiANLrhUK5TPryy8f7v9Y1rk923PuYqbYdfC", "5JabcrvaLnBTCkCV
 def stopped(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The data directory of a node that has made two blocks; for copies."""
     folder = tmp_path_factory.mktemp("stopped")
-    with NodeProcess(*words_of_testnet(folder)) as node:
+    with NodeProcess(*words_of_testnet(folder, in_haste(folder))) as node:
         node.wait_for("Validated block #2 ")
         assert node.stop(signal.SIGINT) == 0
     assert node.log.endswith("exited cleanly")
@@ -46,7 +45,7 @@ def with_blocks(stopped: Path, tmp_path: Path) -> Path:
 
 
 def test_a_node_serves_makes_blocks_stops_when_asked_and_logs_no_key(tmp_path: Path) -> None:
-    with NodeProcess(*words_of_testnet(tmp_path, "--debug-block-production")) as node:
+    with NodeProcess(*words_of_testnet(tmp_path, in_haste(tmp_path), "--debug-block-production")) as node:
         node.wait_for("Validated block #2 ")
         assert node.head >= 2
         assert node.call("block_info", "get_block_info", 1, 1)[0]["block_size"] > 0
@@ -110,7 +109,8 @@ def test_a_second_stop_while_stopping_changes_nothing(tmp_path: Path) -> None:
 
 
 def test_a_node_stops_when_its_input_ends_if_it_was_told_so(tmp_path: Path) -> None:
-    with NodeProcess(*words_of_testnet(tmp_path, "--stop-with-stdin"), stdin=subprocess.PIPE) as node:
+    words = words_of_testnet(tmp_path, in_haste(tmp_path), "--stop-with-stdin")
+    with NodeProcess(*words, has_input=True) as node:
         node.wait_for("Validated block #1 ")
         assert node.process.stdin is not None
         node.process.stdin.write("words change nothing\n")

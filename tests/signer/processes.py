@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ledgerd.protocol.crypto.keys import PrivateKey
-from tests.node.processes import NodeProcess
+from tests.node.processes import PROGRAM, NodeProcess
 from tests.signer.headers import KEY, NAME
 
 REGION = re.compile(r"^([0-9a-f]+)-([0-9a-f]+) r")
@@ -36,7 +36,7 @@ def words_of_signer(folder: Path, key: PrivateKey = KEY, name: str = NAME) -> tu
 
 def signer(folder: Path, *words: str) -> NodeProcess:
     """A signer that runs."""
-    return NodeProcess(*words_of_signer(folder), *words)
+    return NodeProcess(*words_of_signer(folder), *words, program=PROGRAM)
 
 
 def traces_of(key: PrivateKey, process: int, *files: Path) -> list[str]:

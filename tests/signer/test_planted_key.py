@@ -15,7 +15,7 @@ from ledgerd.protocol.crypto.keys import PrivateKey
 from ledgerd.protocol.operations.validators import ValidatorUpdate
 from ledgerd.signer.folder import SignerFolder
 from tests.chain.networks import VIZ, VIZ_KEY, Network
-from tests.node.processes import NodeProcess
+from tests.node.processes import PROGRAM, NodeProcess
 from tests.signer.processes import traces_of, words_of_signer
 
 OWN_KEY = PrivateKey(hashlib.sha256(b"a key of this test").digest())
@@ -44,7 +44,7 @@ def ready_signer(folder: Path, node: Path) -> Iterator[NodeProcess]:
         assert block is not None
         kept.record.record(block)
         kept.mark_clean()
-    with NodeProcess(*words_of_signer(folder, OWN_KEY, VIZ)) as running:
+    with NodeProcess(*words_of_signer(folder, OWN_KEY, VIZ), program=PROGRAM) as running:
         running.wait_for("listens on")
         yield running
 
@@ -80,7 +80,7 @@ def test_a_node_with_a_signer_makes_blocks_and_holds_no_key(tmp_path: Path) -> N
     data, home = tmp_path / "node", tmp_path / "signer"
     prepared(data)
     with ready_signer(home, data) as signer:
-        with NodeProcess(*words_of_node(data, f"--validator-signer=unix:{home}/socket")) as node:
+        with NodeProcess(*words_of_node(data, f"--validator-signer=unix:{home}/socket"), program=PROGRAM) as node:
             node.wait_for("Validated block #", count=2)
             log = tmp_path / "node.log"
             log.write_text(node.log)
@@ -99,7 +99,7 @@ def test_a_node_with_a_signer_makes_blocks_and_holds_no_key(tmp_path: Path) -> N
         assert (home / FILE).exists()
         assert signer.stop() == 0
 
-    with NodeProcess(*words_of_node(data, f"--private-key={OWN_KEY.wif}")) as planted:
+    with NodeProcess(*words_of_node(data, f"--private-key={OWN_KEY.wif}"), program=PROGRAM) as planted:
         planted.wait_for("Launching block production")
         found = traces_of(OWN_KEY, planted.process.pid)
         assert planted.stop() == 0

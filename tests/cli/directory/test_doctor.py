@@ -17,7 +17,7 @@ from ledgerd.doctor.ports import record_inbound
 from ledgerd.state.files.lock import lock_writer
 from tests.doctor.doubles import PeerDouble, TimeDouble
 from tests.node.configurations import COMMITTEE_WIF
-from tests.node.processes import NodeProcess
+from tests.node.processes import PROGRAM, NodeProcess
 from tests.plugins.distributions import made_distribution
 from tests.ports import free_port
 
@@ -213,7 +213,7 @@ def test_a_real_node_is_sound_while_it_runs_and_when_it_has_stopped(
     folder.mkdir()
     (folder / "config.ini").write_text(text)
     option = f"--p2p-endpoint=127.0.0.1:{p2p}"
-    with NodeProcess("--data-dir", str(folder), option) as node:
+    with NodeProcess("--data-dir", str(folder), option, program=PROGRAM) as node:
         node.wait_for("Validated block #3 ")
         assert doctor(folder, text) == WARNINGS
         assert f"not-shown-reachable: p2p-endpoint = 127.0.0.1:{p2p}" in capsys.readouterr().out

@@ -22,7 +22,7 @@ from ledgerd.node.parts.peers import PeersPart
 from ledgerd.node.parts.snapshots import SnapshotsPart
 from ledgerd.snapshot.file.directory import name_of
 from tests.node.contexts import context_of
-from tests.node.processes import LOOPBACK, NodeProcess, words_of_testnet
+from tests.node.processes import LOOPBACK, NodeProcess, in_haste, words_of_testnet
 from tests.patience import PATIENCE
 from tests.ports import free_port
 
@@ -37,6 +37,7 @@ def snapshot_port(node: NodeProcess) -> int:
 def server_words(folder: Path, port: int) -> list[str]:
     words = words_of_testnet(
         folder,
+        in_haste(folder.parent),
         "--allow-snapshot-serving",
         "--snapshot-serve-endpoint=127.0.0.1:0",
         "--snapshot-at-block=1",
@@ -48,7 +49,7 @@ def follower_words(folder: Path, peers: list[int], seed: int | None = None, *mor
     return [
         "--data-dir",
         str(folder),
-        "--chain=testnet",
+        in_haste(folder.parent),
         "--plugin=snapshot database_api account_history",
         "--sync-snapshot-from-trusted-peer",
         *(f"--trusted-snapshot-peer=127.0.0.1:{port}" for port in peers),
@@ -63,7 +64,7 @@ def reach(node: NodeProcess, number: int) -> int:
     deadline = time.monotonic() + PATIENCE
     while (head := node.head) < number:
         assert time.monotonic() < deadline, node.log
-        time.sleep(0.2)
+        time.sleep(0.1)
     return head
 
 
@@ -146,7 +147,11 @@ def test_blocks_that_come_before_the_writing_has_begun_ask_for_no_other_one(
 
 def test_a_snapshot_is_written_at_a_block(tmp_path: Path) -> None:
     words = words_of_testnet(
-        tmp_path, "--snapshot-at-block=2", "--plugin=snapshot", f"--snapshot-dir={tmp_path / 'kept'}"
+        tmp_path,
+        in_haste(tmp_path),
+        "--snapshot-at-block=2",
+        "--plugin=snapshot",
+        f"--snapshot-dir={tmp_path / 'kept'}",
     )
     with NodeProcess(*words) as node:
         node.wait_for("Snapshot created successfully")

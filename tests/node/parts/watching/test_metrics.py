@@ -23,7 +23,7 @@ from ledgerd.node.parts.watching.metrics import MOST_OF_ADDRESS
 from ledgerd.node.runtime import Runtime
 from scripts.chromium import Chromium
 from tests.node.configurations import problems
-from tests.node.processes import NodeProcess, words_of_testnet
+from tests.node.processes import NodeProcess, in_haste, words_of_testnet
 from tests.node.test_supervision import until, workers_of
 from tests.patience import PATIENCE
 
@@ -60,7 +60,7 @@ class MeteredNode:
 
 @contextmanager
 def metered(folder: Path, *words: str) -> Iterator[MeteredNode]:
-    with NodeProcess(*words_of_testnet(folder), "--metrics-endpoint=127.0.0.1:0", *words) as node:
+    with NodeProcess(*words_of_testnet(folder, in_haste(folder)), "--metrics-endpoint=127.0.0.1:0", *words) as node:
         yield MeteredNode(node)
         assert node.stop() == 0
 
