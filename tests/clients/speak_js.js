@@ -21,7 +21,7 @@ const NEWER_PROPERTIES = {
   account_on_sale_fee: '10.000 VIZ', subaccount_on_sale_fee: '100.000 VIZ', witness_declaration_fee: '10.000 VIZ',
   withdraw_intervals: 28,
 };
-const [, , url] = process.argv;
+const [, , url, ...names] = process.argv; // of these operations alone, where some are named
 
 const secrets = ['one', 'two', 'three'].map((each) => viz.auth.toWif('invite', each, 'active'));
 const openings = secrets.map((each) => viz.auth.wifToPublic(each));
@@ -81,6 +81,7 @@ async function main() {
   const { time } = await viz.api.getDynamicGlobalPropertiesAsync();
   const sent = [];
   for (const [name, ...values] of operations(new Date(time + 'Z'))) {
+    if (names.length && !names.includes(name)) continue;
     const transaction = await viz.broadcast[name + 'Async'](KEY, ...values);
     sent.push(transaction.operations[0][0]);
   }

@@ -48,7 +48,15 @@ CALLED_BY_PYTEST = ("test_", "Test", "pytest")
 @cache
 def used_here(*folders: str) -> Uses:
     """What is used in folders of this project, which no test changes."""
-    return uses(ROOT, *(ROOT / folder for folder in folders))
+    found = Uses()
+    for folder in folders:
+        found.add(_used_in_one(folder))
+    return found
+
+
+@cache
+def _used_in_one(folder: str) -> Uses:
+    return uses(ROOT, ROOT / folder)
 
 
 def used_in(root: Path, *folders: str) -> Uses:

@@ -72,6 +72,18 @@ class Uses:
     whole: set[str] = field(default_factory=set)
     """What is called, passed or gone through: the members of such an enumeration come from values or names."""
 
+    def add(self, other: Uses) -> None:
+        """Add what other files use, none of which is among these."""
+        for mine, others in ((self.bare, other.bare), (self.dotted, other.dotted), (self.told, other.told)):
+            for name, lines in others.items():
+                mine[name] |= lines
+        for name, importers in other.importers.items():
+            self.importers[name] |= importers
+        self.known |= other.known
+        self.dynamic |= other.dynamic
+        self.asking |= other.asking
+        self.whole |= other.whole
+
 
 def uses(root: Path, *folders: Path) -> Uses:
     """What is used in folders of a tree."""

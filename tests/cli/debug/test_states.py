@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -20,14 +21,26 @@ from tests.snapshot.recorded import packed
 RECORDED = FOLDER.parent / "states" / "open-2-120.vizjson"
 
 
-def replayed(folder: Path, to: int) -> str:
-    """A data directory at a block of a recorded chain."""
-    folder.mkdir()
-    (folder / "config.ini").write_text("chain = testnet\nshared-file-size = 64M\n")
-    log = folder.parent / "block_log"
+Replayed = Callable[[Path, int], str]
+
+
+@pytest.fixture(scope="module")
+def replayed(tmp_path_factory: pytest.TempPathFactory) -> Replayed:
+    """Makes a data directory that stands at a block of a recorded chain; each is replayed once, and copied."""
+    place = tmp_path_factory.mktemp("replayed")
+    log = place / "block_log"
     log.write_bytes(recorded_log("open-2"))
-    assert main(["replay", "--block-log", str(log), "--data-dir", str(folder), "--to", str(to)]) == 0
-    return str(folder)
+
+    def make(folder: Path, to: int) -> str:
+        kept = place / str(to)
+        if not kept.exists():
+            kept.mkdir()
+            (kept / "config.ini").write_text("chain = testnet\nshared-file-size = 64M\n")
+            assert main(["replay", "--block-log", str(log), "--data-dir", str(kept), "--to", str(to)]) == 0
+        shutil.copytree(kept, folder)
+        return str(folder)
+
+    return make
 
 
 def with_another_balance(data: str) -> None:
@@ -38,7 +51,9 @@ def with_another_balance(data: str) -> None:
         store.commit()
 
 
-def test_a_state_equals_its_copy_and_its_snapshot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_state_equals_its_copy_and_its_snapshot(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], replayed: Replayed
+) -> None:
     data, copied, exported = replayed(tmp_path / "one", 60), tmp_path / "two", tmp_path / "state.vizjson"
     shutil.copytree(data, copied)
     main(["snapshot", "export", "--data-dir", data, str(exported)])
@@ -50,7 +65,9 @@ def test_a_state_equals_its_copy_and_its_snapshot(tmp_path: Path, capsys: pytest
     assert capsys.readouterr().out == f"{len(SECTIONS)} tables compared, 0 differences\n"
 
 
-def test_a_state_equals_what_the_reference_wrote_of_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_state_equals_what_the_reference_wrote_of_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], replayed: Replayed
+) -> None:
     """But for the transactions that are remembered until they expire, of which the recorded file has none."""
     data, recorded = replayed(tmp_path / "one", 120), tmp_path / "recorded.vizjson"
     recorded.write_bytes(packed(recorded_state("open-2", 120)))
@@ -72,7 +89,9 @@ def test_a_state_equals_what_the_reference_wrote_of_it(tmp_path: Path, capsys: p
     assert ".balance: " in line
 
 
-def test_the_field_that_differs_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_field_that_differs_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], replayed: Replayed
+) -> None:
     one, two = replayed(tmp_path / "one", 60), replayed(tmp_path / "two", 60)
     with_another_balance(two)
     capsys.readouterr()
@@ -84,7 +103,9 @@ def test_the_field_that_differs_is_named(tmp_path: Path, capsys: pytest.CaptureF
     assert last.endswith(" 1 differences")
 
 
-def test_a_difference_to_a_snapshot_is_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_difference_to_a_snapshot_is_found(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], replayed: Replayed
+) -> None:
     data = replayed(tmp_path / "one", 120)
     with_another_balance(data)
     capsys.readouterr()
@@ -94,7 +115,7 @@ def test_a_difference_to_a_snapshot_is_found(tmp_path: Path, capsys: pytest.Capt
 
 
 def test_objects_that_one_side_lacks_are_named_and_the_rest_is_counted(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], replayed: Replayed
 ) -> None:
     early, late = replayed(tmp_path / "one", 20), replayed(tmp_path / "two", 60)
     capsys.readouterr()
@@ -120,7 +141,9 @@ def test_what_is_no_state_is_refused(tmp_path: Path, capsys: pytest.CaptureFixtu
         assert error.startswith("ledgerd: ")
 
 
-def test_memory_that_a_reference_never_set_is_a_mark(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_memory_that_a_reference_never_set_is_a_mark(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], replayed: Replayed
+) -> None:
     """Flags of places without a name (spec 03, section 27.2)."""
     data, recorded, state = (
         replayed(tmp_path / "one", 120),
