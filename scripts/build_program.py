@@ -18,7 +18,7 @@ import tempfile
 import tomllib
 import zlib
 from collections.abc import Callable, Sequence
-from importlib.util import find_spec
+from importlib.util import MAGIC_NUMBER, find_spec, source_hash
 from pathlib import Path
 from py_compile import PycInvalidationMode
 from typing import NoReturn
@@ -30,6 +30,9 @@ PROGRAM = "ledgerd"
 DISTRIBUTIONS = ("ledgerd", "ledgerd-client")
 """Their rooms are all in the program, which has one version."""
 PREFIX = "/usr/local"
+
+UNCHECKED = (1).to_bytes(4, "little")
+"""What says of a compiled module that its source is known by its hash, and not looked at (PEP 552)."""
 
 WITHOUT_MEANING = {
     "type": "nothing is compiled",
@@ -164,8 +167,28 @@ def assemble(folder: Path, chosen: argparse.Namespace) -> None:
     library = folder / "lib"
     shutil.copytree(packages(chosen.jobs), library, copy_function=link_or_copy)
     add_own_files(folder, os.path.realpath(getattr(sys, "_base_executable", sys.executable)), chosen)
-    compile_modules(library / PROGRAM, chosen.jobs)
+    last = BUILD / "programs" / PROGRAM / "lib" / PROGRAM
+    sources = (library / PROGRAM).rglob("*.py")
+    if not all(take_compiled(each, library / PROGRAM, last) for each in sources):
+        compile_modules(library / PROGRAM, chosen.jobs)
     open_to_everybody(folder)
+
+
+def take_compiled(source: Path, package: Path, last: Path) -> bool:
+    """Take what the last build compiled of a module; False where that was another module, or by another Python."""
+    name = f"{source.stem}.{sys.implementation.cache_tag}.pyc"
+    inside = source.relative_to(package).with_name("__pycache__") / name
+    compiled = last / inside
+    try:
+        with compiled.open("rb") as file:
+            made_of = file.read(len(MAGIC_NUMBER) + 12)
+    except OSError:
+        return False
+    if made_of != MAGIC_NUMBER + UNCHECKED + source_hash(source.read_bytes()):
+        return False
+    (package / inside).parent.mkdir(exist_ok=True)
+    link_or_copy(str(compiled), str(package / inside))
+    return True
 
 
 def add_own_files(folder: Path, python: str, chosen: argparse.Namespace) -> None:

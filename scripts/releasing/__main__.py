@@ -24,7 +24,7 @@ from scripts.releasing.sources import require_release_of, told_by_git
 from scripts.releasing.sums import sign, write_sums
 from scripts.releasing.wheels import ARCHITECTURES, Architecture, fetch, hashes, packages_in
 
-TIGHTLY, LOOSELY = 6, 1
+TIGHTLY, LOOSELY = 6, 0
 """Levels of compression."""
 
 
@@ -50,7 +50,9 @@ def read_arguments(words: Sequence[str]) -> argparse.Namespace:
         help="a command that signs the file named after it, such as ssh-keygen -Y sign",
     )
     arguments.add_argument(
-        "--quick", action="store_true", help="pack loosely, in half of the time: for a trial, whose sums are its own"
+        "--quick",
+        action="store_true",
+        help="pack without compressing, in half of the time: for a trial, whose sums are its own",
     )
     return arguments.parse_args(words)
 

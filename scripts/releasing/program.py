@@ -28,10 +28,10 @@ def assemble(wheels: list[Path], folder: Path) -> None:
 def archive(program: Path, file: Path, epoch: int, level: int) -> None:
     """Pack the program, its files in order, all of one time."""
     moment = time.gmtime(epoch)[:6]
-    with ZipFile(file, "w", ZIP_DEFLATED, compresslevel=level) as packed:
+    with ZipFile(file, "w") as packed:
         for path in sorted(each for each in program.rglob("*") if each.is_file()):
             entry = ZipInfo(f"{PROGRAM}/{path.relative_to(program).as_posix()}", moment)
             entry.create_system = UNIX
             entry.external_attr = (0o100000 | path.stat().st_mode & 0o777) << 16
             entry.compress_type = ZIP_DEFLATED
-            packed.writestr(entry, path.read_bytes())
+            packed.writestr(entry, path.read_bytes(), compresslevel=level)

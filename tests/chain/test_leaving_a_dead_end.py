@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ledgerd.chain.forks.outcome import Applied, Refused
-from ledgerd.chain.ledger.provenance import Provenance, note_provenance
+from ledgerd.chain.ledger.provenance import Provenance, record_provenance
 from ledgerd.chain.ledger.skip import SkipFlags
 from ledgerd.chain.offline.invariants import check
 from ledgerd.protocol.blocks.block import Block
@@ -94,9 +94,9 @@ def test_the_way_that_was_left_can_be_gone_again(network: Network) -> None:
 
 def test_that_a_state_was_checked_is_noted_for_good(network: Network) -> None:
     chain = network.chain
-    chain.note_audited()
+    chain.record_audit()
     assert chain.provenance is None
-    note_provenance(chain.parts.store, Provenance(5))
-    chain.note_audited()
+    record_provenance(chain.parts.store, Provenance(5))
+    chain.record_audit()
     network.reopen()
     assert network.chain.provenance == Provenance(5, is_audited=True)

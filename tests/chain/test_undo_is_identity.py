@@ -228,7 +228,7 @@ def test_a_block_that_fails_between_any_two_steps_leaves_no_trace(
 ) -> None:
     """Block 189 of `open-main` brings a hardfork."""
 
-    def fail(_ledger: Ledger, _progress: BlockContext) -> None:
+    def fail(_ledger: Ledger, _context: BlockContext) -> None:
         raise RuleViolation("no further")
 
     with open_replayed(name, height, tmp_path) as chain:
@@ -244,7 +244,7 @@ def test_a_block_that_fails_between_any_two_steps_leaves_no_trace(
 def test_a_failure_that_is_no_broken_rule_leaves_no_trace_either(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(_ledger: Ledger, _progress: BlockContext) -> None:
+    def fail(_ledger: Ledger, _context: BlockContext) -> None:
         raise MemoryError
 
     with open_replayed("open-2", 200, tmp_path) as chain:

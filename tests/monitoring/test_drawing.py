@@ -9,8 +9,9 @@ import pytest
 
 from scripts.draw_dashboards import IMAGES, name_of
 from scripts.monitoring.drawing import LINES, NO_DATA, bounds, mark, picture, value
-from scripts.monitoring.panels import DASHBOARDS, Dashboard, DashboardPanel, Query
+from scripts.monitoring.panels import DASHBOARDS, Dashboard, DashboardPanel
 from scripts.monitoring.prometheus import Series
+from scripts.monitoring.queries import Query
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 

@@ -26,15 +26,16 @@ _COMMITTER = {
 }
 
 
-def commit_of(folder: Path, modified: int, version: str = "") -> str:
+def commit_of(folder: Path, modified: int, version: str = "", permissions: int = 0) -> str:
     """Copy the sources to a place, and commit them: the same commit at every place. Gives its id.
 
-    With a version, they are those of that version.
+    With a version, they are those of that version; permissions are what others may do besides.
     """
     sources = copied_sources(folder).folder
     if version:
         succeeded(run(sys.executable, "-m", "scripts.set_version", version, PYTHONPATH=str(sources)))
     for path in sources.rglob("*"):
+        path.chmod(path.stat().st_mode | permissions)
         os.utime(path, (modified, modified))
     for words in (("init", "--quiet"), ("add", "--all"), ("commit", "--quiet", "--message", "A release")):
         succeeded(run("git", "-C", str(folder), *words, **_COMMITTER))

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from ledgerd.node.build import INDEXING_PLUGINS
+from scripts.build_program import compile_modules, take_compiled
 from tests.house.source_tree import ROOT
 from tests.node.processes import NodeProcess, words_of_testnet
 from tests.packaging.conftest import Built, Sources, copied_sources, succeeded
@@ -176,6 +177,23 @@ def test_a_build_that_fails_leaves_the_last_program_as_it_was(tmp_path: Path) ->
     assert failed.returncode == 1
     assert "build-linux.sh: failed: " in failed.stderr
     assert (other.program / "ledgerd").read_text() == "the last one"
+
+
+def test_only_of_a_module_that_is_the_same_the_last_build_has_what_is_compiled(tmp_path: Path) -> None:
+    last, fresh = tmp_path / "last", tmp_path / "fresh"
+    for name, text in (("same.py", "SAME = 1"), ("room/same.py", "SAME = 2"), ("other.py", "OTHER = 1")):
+        for folder in (last, fresh):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(text)
+    compile_modules(last, jobs=1)
+    (fresh / "other.py").write_text("OTHER = 2")
+    (fresh / "new.py").touch()
+
+    names = ("same.py", "room/same.py", "other.py", "new.py")
+    assert [take_compiled(fresh / name, fresh, last) for name in names] == [True, True, False, False]
+    taken = {path.relative_to(fresh): path.read_bytes() for path in fresh.rglob("*.pyc")}
+    assert {path.parent.as_posix() for path in taken} == {"__pycache__", "room/__pycache__"}
+    assert all((last / path).read_bytes() == content for path, content in taken.items())
 
 
 def test_an_install_puts_a_command_below_the_prefix(sources: Sources, tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ def released() -> Iterator[Released]:
         place = Place(folder)
         here, there = folder / "here", folder / "deeper" / "elsewhere"
         commit = commit_of(here, modified=1)
-        assert commit_of(there, modified=1_800_000_000) == commit
+        assert commit_of(there, modified=1_800_000_000, permissions=0o020) == commit
         results = (folder / "released", folder / "again")
         begun = [
             place.begin(here, VERSION, str(results[0])),

@@ -112,7 +112,7 @@ def wander(chain: Chain, random: Random) -> None:
     choice = random.random()
     lowest = max(chain.irreversible, FIRST)
     if choice < 0.2 and chain.head_number > lowest:
-        chain.retell(random.randint(lowest, chain.head_number - 1))
+        chain.apply_again(random.randint(lowest, chain.head_number - 1))
     elif choice < 0.4 and chain.head_number > lowest:
         with suppress(PopEmptyChain):  # it was irreversible before others above it were undone
             chain.pop_block()

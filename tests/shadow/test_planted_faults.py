@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ledgerd.chain.steps.inflation import pay_inflation
-from ledgerd.cli.debug.difference import AS_OURS, AS_THEIRS, NOTED
+from ledgerd.cli.debug.difference import AS_OURS, AS_THEIRS, RECORDED
 from ledgerd.cli.main import main
 from ledgerd.cli.tools.shadow import DIFFERENT
 from ledgerd.protocol.crypto.keys import PrivateKey
@@ -175,8 +175,8 @@ def test_another_secret_is_found_and_named_and_stays_secret(tmp_path: Path, caps
     assert blamed(pair, capsys) == "  another value of what looks like a private key, and is not in the file\n"
 
 
-@pytest.mark.parametrize("api", sorted(NOTED))
-def test_what_a_node_has_noted_is_not_asked_of_a_state(
+@pytest.mark.parametrize("api", sorted(RECORDED))
+def test_what_a_node_has_recorded_is_not_asked_of_a_state(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], api: str
 ) -> None:
     finder, record = finder_in(tmp_path, []), ShadowRecord()
@@ -184,7 +184,7 @@ def test_what_a_node_has_noted_is_not_asked_of_a_state(
 
     assert record.first is not None
     assert main(["debug", "difference", record.first.file, "--data-dir", str(tmp_path)]) == 1
-    assert f"{api} tells what a node has noted while blocks came" in capsys.readouterr().err
+    assert f"{api}.get_block(1) asks for what a node has recorded while blocks came" in capsys.readouterr().err
 
 
 def test_one_difference_is_told_once_and_the_comparison_goes_on(tmp_path: Path) -> None:

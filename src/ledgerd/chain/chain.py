@@ -26,10 +26,10 @@ from ledgerd.chain.forks.trial import Trial
 from ledgerd.chain.forks.trunk import Trunk
 from ledgerd.chain.interface.observer import Observer, merged
 from ledgerd.chain.interface.view import ChainParts, ChainView
-from ledgerd.chain.ledger.assumption import Assumption, assumption_of, note_assumption
+from ledgerd.chain.ledger.assumption import Assumption, assumption_of, record_assumption
 from ledgerd.chain.ledger.events import BlockApplied, BlocksUndone, Event
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.ledger.provenance import note_provenance
+from ledgerd.chain.ledger.provenance import record_provenance
 from ledgerd.chain.ledger.skip import VERIFIED_BEFORE, Skip, SkipFlags
 from ledgerd.chain.log.block_log import BlockLog
 from ledgerd.chain.log.files import STATE_FOLDER
@@ -162,7 +162,7 @@ class Chain(ChainView, Closing):
         """Once the chain has the assumed block, the blocks below it are what the operator has vouched for."""
         if self.head_number >= assumption.number and self.id_at(assumption.number) == assumption.block_id:
             self._trunk.assumption = None
-            note_assumption(self._store, None)
+            record_assumption(self._store, None)
 
     def _require_network(self) -> None:
         known = self._store.meta(CHAIN_ID)
@@ -260,7 +260,7 @@ class Chain(ChainView, Closing):
             self._choice.pop()
             self._commit()
 
-    def retell(self, number: int) -> None:
+    def apply_again(self, number: int) -> None:
         """Undo the blocks above this one, as far as they can be, and apply them again: their events are sent again."""
         with self._pending.set_aside(Skip.NOTHING):
             undone: list[Block] = []
@@ -294,14 +294,14 @@ class Chain(ChainView, Closing):
         """
         if self._trunk.assumption is None and self.head_number < assumption.number:
             self._trunk.assumption = assumption
-            note_assumption(self._store, assumption)
+            record_assumption(self._store, assumption)
             self.make_durable()
 
-    def note_audited(self) -> None:
-        """Note for good that the imported state has passed all checks."""
+    def record_audit(self) -> None:
+        """Record for good that the imported state has passed all checks."""
         provenance = self.provenance
         if provenance is not None:
-            note_provenance(self._store, replace(provenance, is_audited=True))
+            record_provenance(self._store, replace(provenance, is_audited=True))
             self.make_durable()
 
     def forget_branches(self) -> None:

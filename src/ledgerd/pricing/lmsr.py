@@ -20,11 +20,9 @@ PRICE_SCALE = 1_000_000
 
 
 class Weighed(NamedTuple):
-    """A book in Q96: each quantity over the depth, e to the power of its distance to the greatest, and their sums."""
+    """A book in Q96: e to the power of each quantity's distance to the greatest, over the depth, and their sums."""
 
-    ratios: list[int]
     powers: list[int]
-    greatest: int
     total: int
     log_sum: int
     """The logarithm of the sum of e to the power of each ratio."""
@@ -54,7 +52,6 @@ def weigh(quantities: Sequence[int], depth: int) -> Weighed:
     """
     shared = {quantity: (quantity << FRACTION_BITS) // depth for quantity in quantities}
     greatest = max(shared.values())
-    ratios = [shared[quantity] for quantity in quantities]
     for quantity, ratio in shared.items():
         below = greatest - ratio
         if below > CUT_OFF:
@@ -63,7 +60,7 @@ def weigh(quantities: Sequence[int], depth: int) -> Weighed:
             shared[quantity] = exp_q(-below) if below else ONE
     powers = [shared[quantity] for quantity in quantities]
     total = sum(powers)
-    return Weighed(ratios, powers, greatest, total, greatest + ln_q(total))
+    return Weighed(powers, total, greatest + ln_q(total))
 
 
 def cost(quantities: Sequence[int], depth: int) -> int:

@@ -33,7 +33,7 @@ class CustomProtocols(Projection):
 
     def _count(self, kept: Store, block: int, account: AccountName, protocol: AccountName) -> None:
         """Count one use; a protocol that is new to the account takes the place of the one that was used longest ago."""
-        rows = kept.scan(PROTOCOL_BY_LAST_BLOCK, lower=(account,), upper=(account,))
+        rows = kept.under(PROTOCOL_BY_LAST_BLOCK, account)
         for place, row in enumerate(rows, start=1):
             if row.custom_protocol_id == protocol:
                 with kept.editing(row):

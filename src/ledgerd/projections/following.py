@@ -38,7 +38,7 @@ def follow(chain: Chain, projections: Sequence[Projection]) -> KeptProjections:
     chain.observe(follower)
     common = max(block_number_of(kept.last_block), chain.irreversible)
     if is_ahead and common < chain.head_number:
-        chain.retell(common)
+        chain.apply_again(common)
     return kept
 
 

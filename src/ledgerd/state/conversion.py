@@ -67,7 +67,7 @@ def convert_store(folder: Path, format_: Format, steps: Sequence[Conversion], la
         needed = [step for step in steps if number is not None and number < step.number <= format_.number]
         if number is None or [step.number for step in needed] != [*range(number + 1, format_.number + 1)] or not needed:
             return
-        _say_first(folder, number, format_)
+        _announce(folder, number, format_)
         try:
             _copy(folder, part)
             _change(part, format_, needed, layout)
@@ -95,7 +95,7 @@ def _number_of(folder: Path, format_: Format) -> int | None:
     return None
 
 
-def _say_first(folder: Path, number: int, format_: Format) -> None:
+def _announce(folder: Path, number: int, format_: Format) -> None:
     size = taken_bytes(folder / DATA_FILE)
     words = {
         "folder": folder,
@@ -132,13 +132,13 @@ def _change(part: Path, format_: Format, steps: Sequence[Conversion], layout: by
             while True:
                 try:
                     with environment.begin(write=True) as transaction:
-                        _take(step, ConvertedStore(environment, transaction), format_, layout)
+                        _apply_step(step, ConvertedStore(environment, transaction), format_, layout)
                     break
                 except lmdb.MapFullError:
                     environment.set_mapsize(2 * environment.info()["map_size"])
 
 
-def _take(step: Conversion, store: ConvertedStore, format_: Format, layout: bytes | None) -> None:
+def _apply_step(step: Conversion, store: ConvertedStore, format_: Format, layout: bytes | None) -> None:
     step.convert(store)
     header, reached = store.database(HEADER), format_._replace(number=step.number)
     store.transaction.put(FORMAT_KEY, reached.text, db=header)

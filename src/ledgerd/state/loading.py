@@ -12,6 +12,7 @@ from typing import Any, Generic, NamedTuple
 
 import msgspec
 
+from ledgerd.codec import codec_of
 from ledgerd.state.errors import NotUniqueRow, StoreMisuse
 from ledgerd.state.files.disk import Disk
 from ledgerd.state.files.header import Header
@@ -21,7 +22,7 @@ from ledgerd.state.memory.open_index import OpenIndex
 from ledgerd.state.memory.open_table import OpenTable
 from ledgerd.state.tables.keys import INT64, integer_of
 from ledgerd.state.tables.records import RecordForm
-from ledgerd.state.tables.tables import E, Table
+from ledgerd.state.tables.tables import E, ObjectId, Table
 
 ID_BYTES = 8
 
@@ -130,6 +131,16 @@ class Loading:
         loading: _TableLoading[E] = self._tables[table]
         self._count(loading.packing.add(entity))
         self._spill_full(1)
+
+    def add_equal(self, table: Table[E], entity: E, count: int) -> None:
+        """Add so many rows of a table without indexes, which differ in their ids alone."""
+        if table.indexes:
+            raise StoreMisuse(f"rows of {table.title} are not equal: it has indexes")
+        encode, id_bytes = INT64.encode, codec_of(ObjectId).encode
+        first = self._tables[table].packing.next_id
+        rest = RecordForm(table).encode(entity, ())[len(id_bytes(entity.id)) :]  # its id comes first
+        records = [(encode(each), id_bytes(each) + rest) for each in range(first, first + count)]
+        self.add_packed(table, PackedRows(first, first + count, records, []))
 
     def add_packed(self, table: Table[Any], rows: PackedRows) -> None:
         """The same of rows that were packed to stand behind those that are here."""

@@ -20,7 +20,7 @@ from ledgerd.state.files.lock import lock_writer
 from ledgerd.state.files.ranges import Range
 from ledgerd.state.loading import Loading, LoadingLimits
 from ledgerd.state.memory.cache import ObjectCache
-from ledgerd.state.memory.editing import Editing, noting_editor
+from ledgerd.state.memory.editing import Editing, recording_editor
 from ledgerd.state.memory.open_index import OpenIndex
 from ledgerd.state.memory.open_table import Edit, OpenTable
 from ledgerd.state.memory.open_tables import OpenTables
@@ -36,7 +36,7 @@ from ledgerd.state.views.view import TableOrIndex, View, span
 
 T = TypeVar("T")
 Editor = Callable[..., "Edit[Any] | Editing"]
-"""`Store.editing`, or one that notes what is edited."""
+"""`Store.editing`, or one that records what is edited."""
 
 CACHED_OBJECTS = 100_000
 
@@ -304,9 +304,9 @@ class Store(View, Closing):
             return Edit(self._by_record[type(entity)], entity)
         return Editing([Edit(self._by_record[type(each)], each) for each in (entity, *others)])
 
-    def noting(self, table: Table[E], notes: dict[int, tuple[E, T]], read: Callable[[E], T]) -> Editor:
-        """An `editing` that also notes, once, each object of a table with what is read of it before the change."""
-        return noting_editor(self._by_record, table.record, notes, read)
+    def recording(self, table: Table[E], touched: dict[int, tuple[E, T]], read: Callable[[E], T]) -> Editor:
+        """An `editing` that also records, once, each object of a table with what is read of it before the change."""
+        return recording_editor(self._by_record, table.record, touched, read)
 
     def set_meta(self, name: str, value: bytes) -> None:
         """Set a named value, outside of all sessions, to be stored with the next commit."""

@@ -33,7 +33,7 @@ def test_the_outcome_says_why_a_block_has_no_place(fresh: Fresh) -> None:
     blocks = branches.line(branches.root, 4)
     (stray,) = branches.line(branches.root, 1, skipped=8)
     node = fresh()
-    assert outcome(node, blocks[3]) == Unlinked(-4, is_kept=True)
+    assert outcome(node, blocks[3]) == Unlinked(-4)
     assert outcome(node, blocks[3]).violation is None
     push_all(node, blocks)
     node.produce(12)
@@ -43,7 +43,7 @@ def test_the_outcome_says_why_a_block_has_no_place(fresh: Fresh) -> None:
     assert isinstance(late.violation, BlockTooOld)
     dead = outcome(node, unknown(node))
     assert isinstance(dead, Unlinked)
-    assert (dead.behind, dead.is_kept, dead.has_parent) == (2, False, False)
+    assert (dead.behind, dead.has_parent) == (2, False)
     assert isinstance(dead.violation, UnlinkableBlock)
 
 

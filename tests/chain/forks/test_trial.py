@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from ledgerd.chain.forks.choice import apply_switched
 from ledgerd.chain.forks.database import ForkItem
 from ledgerd.chain.forks.trial import BURST_BYTES, BYTES_A_SECOND, Trial, TrialsExhausted
 from ledgerd.chain.ledger.skip import Skip
@@ -22,7 +21,7 @@ def test_what_is_applied_beside_leaves_no_trace(fresh: Fresh) -> None:
     chain = node.chain
     trial = Trial(chain.parts.trunk, chain.commit, Clock())
     new = [ForkItem(block) for block in reversed(beside)]
-    assert trial.run(new, apply_switched, Skip.NOTHING)
+    assert trial.run(new, Skip.NOTHING)
     assert trial.tried == 1
     assert chain.head_id == own[-1].id
     assert_same_state(chain, straight.chain)
@@ -32,20 +31,18 @@ def test_what_is_applied_beside_leaves_no_trace(fresh: Fresh) -> None:
     assert node.chain.parts.store.verify() == []
 
 
-def test_trials_have_a_budget_that_fills_up_again(fresh: Fresh) -> None:
+def test_trials_have_a_budget_that_fills_up_again(fresh: Fresh, monkeypatch: pytest.MonkeyPatch) -> None:
     branches = Branches(fresh())
     beside = branches.line(branches.root, 1, skipped=1)
     node, clock = fresh(), Clock()
     trial = Trial(node.chain.parts.trunk, node.chain.commit, clock)
     new = [ForkItem(beside[0])] * (BURST_BYTES // 4096 + 1)
-
-    def applied(*_: object) -> None:
-        """Nothing: what it would cost is what counts."""
-
-    trial.run(new, applied, Skip.NOTHING)
+    # Nothing is applied: what it would cost is what counts.
+    monkeypatch.setattr("ledgerd.chain.forks.trial.apply_switched", lambda *_: None)
+    trial.run(new, Skip.NOTHING)
     with pytest.raises(TrialsExhausted):
-        trial.run(new, applied, Skip.NOTHING)
+        trial.run(new, Skip.NOTHING)
     assert trial.tried == 1
     clock.now += 2 * BURST_BYTES / BYTES_A_SECOND
-    trial.run(new, applied, Skip.NOTHING)
+    trial.run(new, Skip.NOTHING)
     assert trial.tried == 2

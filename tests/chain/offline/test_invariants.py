@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from ledgerd.chain.chain import Chain
-from ledgerd.chain.ledger.discrepancies import forget, noted, record_discrepancy
+from ledgerd.chain.ledger.discrepancies import forget, record_discrepancy, recorded
 from ledgerd.chain.offline.audit import accept_discrepancies, excess_tokens, excess_votes
 from ledgerd.chain.offline.invariants import STATE_CHECKS, check, indexes_agree, log_agrees
 from ledgerd.codec import codec_of
@@ -197,13 +197,13 @@ def test_what_rules_put_out_of_balance_is_allowed_for_once_and_no_more(chain: Ch
 
 def test_an_imported_state_is_accepted_with_its_discrepancies_and_no_others(chain: Chain) -> None:
     ledger = chain.parts.ledger
-    before = {kind: noted(ledger, kind) for kind in Sum}
+    before = {kind: recorded(ledger, kind) for kind in Sum}
     with chain.parts.store.begin():
         for kind in Sum:
             forget(ledger, kind)
         assert check(chain) != []
         accept_discrepancies(ledger, excess_tokens(ledger).get(0, 0))
-        assert {kind: noted(ledger, kind) for kind in Sum} == before
+        assert {kind: recorded(ledger, kind) for kind in Sum} == before
         assert check(chain) == []
         add_to(chain, VALIDATORS, "votes")
         assert len(check(chain)) == 1

@@ -67,7 +67,7 @@ def accounts_in(folder: Path, name: str) -> list[bytes]:
 
 
 @pytest.mark.parametrize("name", RECORDED)
-def test_the_state_at_twenty_heights_is_the_recorded_and_the_replayed_one(name: str, tmp_path: Path) -> None:
+def test_the_state_at_a_height_is_the_recorded_and_the_replayed_one(name: str, tmp_path: Path) -> None:
     data, replayed = tmp_path / "data", tmp_path / "replayed"
     copy_replayed(name, HEIGHTS[name][-1], data)
     (data / STATE_FOLDER / "lock.mdb").unlink(missing_ok=True)

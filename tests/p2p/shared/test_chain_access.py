@@ -39,7 +39,7 @@ DEAD = UnlinkableBlock("its parent is not known")
         (OnBranch(), Acceptance.FORK_DB_ONLY),
         (BranchRefused(RULE, 7), Acceptance.FORK_DB_ONLY),
         (Refused(RULE), Acceptance.REJECTED),
-        (Unlinked(-1, is_kept=True), Acceptance.FORK_DB_ONLY),
+        (Unlinked(-1), Acceptance.FORK_DB_ONLY),
         (Unlinked(-101), Acceptance.FORK_DB_ONLY),
         (Unlinked(0, rule=DEAD), Acceptance.DEAD_FORK),
         (Unlinked(3, has_parent=True, rule=DEAD), Acceptance.FORK_DB_ONLY),
@@ -60,4 +60,4 @@ def test_an_outcome_of_a_refused_block_raises_its_rule() -> None:
     with pytest.raises(RuleViolation, match="merkle"):
         Refused(RULE).or_raise()
     assert OnBranch().or_raise() == OnBranch()
-    assert Unlinked(-1, is_kept=True).or_raise().violation is None
+    assert Unlinked(-1).or_raise().violation is None

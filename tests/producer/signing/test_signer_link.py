@@ -167,8 +167,8 @@ def test_what_is_no_answer_to_this_question_is_none(tmp_path: Path, answer: byte
 
 
 def test_the_operator_is_told_of_each_change_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(signer_link, "AGAIN_SECONDS", 0.01)
-    monkeypatch.setattr(signer_link, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(signer_link, "RETRY_SECONDS", 0.01)
+    monkeypatch.setattr(signer_link, "STATUS_SECONDS", 0.01)
     told: list[str] = []
 
     async def scene() -> None:

@@ -13,13 +13,20 @@ from ledgerd.chain.forks.outcome import Applied, Unlinked
 from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.chain.log.rolling import RollingBlockLog, RollingBlockLogReader
 from ledgerd.p2p.shared.chain_access import ChainAccess
+from ledgerd.protocol.networks.parameters import ChainParameters
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.file.directory import name_of
 from ledgerd.snapshot.file.export import Occasion, create, export
 from ledgerd.snapshot.file.read import Snapshot
-from ledgerd.snapshot.importing.build import build_state, read_snapshot
+from ledgerd.snapshot.importing import build
+from ledgerd.snapshot.importing.asking import AskedProcesses
+from ledgerd.snapshot.importing.beside import processes_beside
+from ledgerd.snapshot.importing.build import FEWEST_RECORDS, build_state, read_snapshot
+from ledgerd.state import Store
+from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.transactions import REVERSIBLE_BLOCKS
 from tests.chain.networks import SMALL, Network
+from tests.chain.whole_state import first_change, whole_state
 
 BLOCKS = 20
 
@@ -131,6 +138,29 @@ def test_without_a_log_the_latest_blocks_stay_in_the_state_alone(source: Network
             assert kept == list(range(begun, head + 1))
         head = head + len(source.produce(4))
     assert RollingBlockLogReader.open(data / STATE_FOLDER).head_number == 0
+
+
+@pytest.mark.parametrize(("fewest", "begun"), [(1, 2), (FEWEST_RECORDS, 0)])
+def test_other_processes_take_a_part_of_a_large_snapshot(
+    source: Network, file: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fewest: int, begun: int
+) -> None:
+    """A small one is read before they have begun."""
+    counts = list[int]()
+
+    def processes(network: ChainParameters, count: int) -> AskedProcesses:
+        counts.append(count)
+        return processes_beside(network, count)
+
+    monkeypatch.setattr(build, "FEWEST_RECORDS", fewest)
+    monkeypatch.setattr(build, "processes_beside", processes)
+    build_state(tmp_path / "together", read_snapshot(file), source.chain.network, SMALL, processes=2)
+
+    assert counts == [begun]
+    with (
+        Store.open(tmp_path / "together", STORED_TABLES) as together,
+        Store.open(data / STATE_FOLDER, STORED_TABLES) as alone,
+    ):
+        assert first_change(whole_state(alone), whole_state(together)) is None
 
 
 def test_a_failed_import_leaves_no_files(source: Network, tmp_path: Path, file: Path) -> None:

@@ -10,7 +10,7 @@ import lmdb
 import msgspec
 import pytest
 
-from ledgerd.chain.ledger.discrepancies import noted
+from ledgerd.chain.ledger.discrepancies import recorded
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.offline.audit import excess_tokens, excess_votes
 from ledgerd.protocol.networks.parameters import MAINNET, TESTNET, ChainParameters
@@ -87,8 +87,8 @@ def test_what_does_not_add_up_in_a_state_is_taken_where_that_is_known(store: Sto
 
     ledger = Ledger(store, TESTNET)
 
-    assert noted(ledger, Sum.TOKENS) == excess_tokens(ledger) == {0: 637}
-    assert noted(ledger, Sum.VOTES) == excess_votes(ledger) != {}
+    assert recorded(ledger, Sum.TOKENS) == excess_tokens(ledger) == {0: 637}
+    assert recorded(ledger, Sum.VOTES) == excess_votes(ledger) != {}
 
 
 def test_the_head_block_is_returned(store: Store) -> None:

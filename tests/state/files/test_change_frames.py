@@ -10,7 +10,6 @@ from ledgerd.basics.frames import LENGTH
 from ledgerd.state.files.change_frames import (
     FRAME,
     PART_BYTES,
-    ChangedPart,
     ChangeFault,
     RecordFrame,
     RecordHead,
@@ -19,17 +18,18 @@ from ledgerd.state.files.change_frames import (
     read_head,
     read_part,
 )
+from ledgerd.state.files.recording import FileChanges
 
 VALUES = st.one_of(
     st.none(), st.binary(max_size=40), st.integers(1, 3).map(lambda times: bytes(times * PART_BYTES // 2))
 )
-NOTES = st.dictionaries(st.integers(0, 3), st.dictionaries(st.binary(min_size=1, max_size=8), VALUES, max_size=6))
+CHANGES = st.dictionaries(st.integers(0, 3), st.dictionaries(st.binary(min_size=1, max_size=8), VALUES, max_size=6))
 
 
-@given(NOTES)
-def test_the_parts_hold_every_entry_once_and_are_small(notes: ChangedPart) -> None:
-    found: ChangedPart = {}
-    for frame in parts_of(notes):
+@given(CHANGES)
+def test_the_parts_hold_every_entry_once_and_are_small(changes: FileChanges) -> None:
+    found: FileChanges = {}
+    for frame in parts_of(changes):
         kind, body = opened(frame[LENGTH.size :])
         assert kind == RecordFrame.PART
         part = read_part(body)
@@ -37,12 +37,12 @@ def test_the_parts_hold_every_entry_once_and_are_small(notes: ChangedPart) -> No
         for number, entries in part.items():
             assert not found.setdefault(number, {}).keys() & entries.keys()
             found[number].update(entries)
-    assert found == {number: entries for number, entries in notes.items() if entries or number in found}
+    assert found == {number: entries for number, entries in changes.items() if entries or number in found}
 
 
 def test_many_small_entries_are_divided() -> None:
-    notes: ChangedPart = {1: {number.to_bytes(4, "big"): bytes(100) for number in range(10_000)}}
-    sizes = [len(frame) for frame in parts_of(notes)]
+    changes: FileChanges = {1: {number.to_bytes(4, "big"): bytes(100) for number in range(10_000)}}
+    sizes = [len(frame) for frame in parts_of(changes)]
     assert len(sizes) > 3
     assert max(sizes) < 1.2 * PART_BYTES
 

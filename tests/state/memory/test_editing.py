@@ -137,30 +137,30 @@ def test_of_two_objects_that_exchange_a_unique_key_the_first_is_refused(store: S
     assert store.verify() == []
 
 
-def test_an_object_is_noted_as_it_was_before_its_first_change(store: Store) -> None:
+def test_an_object_is_recorded_as_it_was_before_its_first_change(store: Store) -> None:
     one, two = store.create(ITEMS, Item(name="one", time=1)), store.create(ITEMS, Item(name="two", time=2))
-    notes: dict[int, tuple[Item, int]] = {}
-    noting = store.noting(ITEMS, notes, lambda item: item.time)
+    touched: dict[int, tuple[Item, int]] = {}
+    recording = store.recording(ITEMS, touched, lambda item: item.time)
 
-    with noting(one):
+    with recording(one):
         one.time = 5
-    with noting(two, one):
+    with recording(two, one):
         one.time, two.time = 6, 7
 
-    assert notes == {one.id: (one, 1), two.id: (two, 2)}
+    assert touched == {one.id: (one, 1), two.id: (two, 2)}
     assert (one.time, two.time) == (6, 7)
     assert store.verify() == []
 
 
-def test_objects_of_other_tables_are_not_noted(store: Store) -> None:
+def test_objects_of_other_tables_are_not_recorded(store: Store) -> None:
     one, count = store.create(ITEMS, Item(name="one", time=1)), store.create(COUNTERS, Counter())
-    notes: dict[int, tuple[Item, int]] = {}
-    noting = store.noting(ITEMS, notes, lambda item: item.time)
+    touched: dict[int, tuple[Item, int]] = {}
+    recording = store.recording(ITEMS, touched, lambda item: item.time)
 
-    with noting(count):
+    with recording(count):
         count.value = 1
-    with noting(count, one):
+    with recording(count, one):
         count.value, one.time = 2, 5
 
-    assert notes == {one.id: (one, 1)}
+    assert touched == {one.id: (one, 1)}
     assert (count.value, one.time) == (2, 5)

@@ -169,8 +169,7 @@ def _change_vote(
 
 def _weigh_votes(ledger: Ledger, voter: Account, sign: int) -> None:
     weight = voter.validators_vote_weight if ledger.hardfork(5) else voter.fair_vote_weight_of_hf4
-    for vote in votes.votes_of(ledger, voter):
-        votes.adjust_validator_vote(ledger, ledger.store.get(validators.VALIDATORS, vote.validator), sign * weight)
+    votes.adjust_each_vote(ledger, voter, sign * weight)
 
 
 def _votes_withdrawn(account: Account) -> list[int]:

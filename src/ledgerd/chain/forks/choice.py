@@ -10,7 +10,14 @@ from ledgerd.chain.forks import outcome
 from ledgerd.chain.forks.database import BlockTooOld, Branch, ForkItem, UnlinkableBlock
 from ledgerd.chain.forks.linking import Linking
 from ledgerd.chain.forks.proof import Proof
-from ledgerd.chain.forks.trial import PIECE_SECONDS, Trial, TrialFailed, TrialsExhausted, TrunkMoved
+from ledgerd.chain.forks.trial import (
+    PIECE_SECONDS,
+    Trial,
+    TrialFailed,
+    TrialsExhausted,
+    TrunkMoved,
+    apply_switched,
+)
 from ledgerd.chain.forks.trunk import Trunk
 from ledgerd.chain.ledger.block_context import BlockContext
 from ledgerd.chain.ledger.skip import Skip, SkipFlags
@@ -93,7 +100,7 @@ class ForkChoice:
     def _unlinked(self, block: Block, rule: RuleViolation | None = None) -> outcome.Unlinked:
         behind = self.trunk.head_number - block.number
         has_parent = behind >= 0 and block.previous != NO_BLOCK and self._blocks.fetch(block.previous) is not None
-        return outcome.Unlinked(behind, self.forks.is_known(block.id), has_parent, rule)
+        return outcome.Unlinked(behind, has_parent, rule)
 
     # -- a block that extends the head
 
@@ -247,7 +254,7 @@ class ForkChoice:
             return True
         self._pending.make_way()
         try:
-            return self._trial.run(new, apply_switched, skip)
+            return self._trial.run(new, skip)
         except TrialFailed as failed:
             raise _failed_in(new, failed) from failed
 
@@ -388,13 +395,3 @@ class BranchFailed(RuleViolation):
 
 def _failed_in(new: Branch, failed: TrialFailed) -> BranchFailed:
     return BranchFailed(new[: new.index(failed.item) + 1], failed.rule)
-
-
-def apply_switched(trunk: Trunk, block: Block, skip: SkipFlags) -> bool:
-    """Inside a branch, a producer out of turn is accepted at the second try (spec 03, section 9.6, quirk)."""
-    try:
-        trunk.apply(block, skip)
-    except WrongScheduledValidator:
-        trunk.apply(block, skip | Skip.VALIDATOR_SCHEDULE)
-        return True
-    return False

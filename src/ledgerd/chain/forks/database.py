@@ -171,7 +171,9 @@ class ForkDatabase:
         """
         item = ForkItem(block)
         try:
-            self._push(item)
+            if item.id not in self._linked:
+                self._admit(item)
+                self._link_waiting(item)
         except UnlinkableBlock:
             self._keep_unlinked(item)
             raise
@@ -272,12 +274,6 @@ class ForkDatabase:
         if parent is None:
             raise UnlinkableBlock("a branch that does not reach down to the other")
         return parent
-
-    def _push(self, item: ForkItem) -> None:
-        if item.id in self._linked:
-            return
-        self._admit(item)
-        self._link_waiting(item)
 
     def _admit(self, item: ForkItem) -> None:
         if self.head is not None or self._anchor is not None:

@@ -74,8 +74,6 @@ class Unlinked(Outcome, frozen=True):
 
     behind: int
     """How far below the head it lies; negative above it."""
-    is_kept: bool = False
-    """Whether it waits among the candidates for its parent."""
     has_parent: bool = False
     """Whether its parent is at hand all the same."""
     rule: RuleViolation | None = None

@@ -16,7 +16,8 @@ from ledgerd.basics.quotas import Quota
 from ledgerd.chain.forks.database import Branch, ForkItem
 from ledgerd.chain.forks.trunk import Trunk
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.ledger.skip import SkipFlags
+from ledgerd.chain.ledger.skip import Skip, SkipFlags
+from ledgerd.chain.steps.header import WrongScheduledValidator
 from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.types.identifiers import NO_BLOCK
@@ -28,8 +29,6 @@ BURST_BYTES, BYTES_A_SECOND = 16 << 20, 16 << 10
 BLOCK_COST = 4096
 PIECE_SECONDS = 0.05
 """How long one piece takes, and the block at its end."""
-
-Apply = Callable[[Trunk, Block, SkipFlags], object]
 
 
 class TrialsExhausted(RuleViolation):
@@ -49,12 +48,21 @@ class TrialFailed(RuleViolation):
         self.rule = rule
 
 
+def apply_switched(trunk: Trunk, block: Block, skip: SkipFlags) -> bool:
+    """Inside a branch, a producer out of turn is accepted at the second try (spec 03, section 9.6, quirk)."""
+    try:
+        trunk.apply(block, skip)
+    except WrongScheduledValidator:
+        trunk.apply(block, skip | Skip.VALIDATOR_SCHEDULE)
+        return True
+    return False
+
+
 class UnderWay:
     """A branch that is being tried."""
 
-    def __init__(self, trunk: Trunk, new: Branch, apply: Apply, skip: SkipFlags) -> None:
+    def __init__(self, trunk: Trunk, new: Branch, skip: SkipFlags) -> None:
         self._real = trunk
-        self._apply = apply
         self._skip = skip
         self._stack = ExitStack()
         known = trunk.ledger.known.generations
@@ -87,7 +95,7 @@ class UnderWay:
         elif self._left:
             item = self._left[-1]
             try:
-                self._apply(self._trunk, item.block, self._skip)
+                apply_switched(self._trunk, item.block, self._skip)
             except RuleViolation as rule:
                 raise TrialFailed(item, rule) from rule
             self._left.pop()
@@ -123,7 +131,7 @@ class Trial:
         """The branch that is being tried, the tip first; empty where none is."""
         return [] if self._under_way is None else self._under_way.new
 
-    def run(self, new: Branch, apply: Apply, skip: SkipFlags) -> bool:
+    def run(self, new: Branch, skip: SkipFlags) -> bool:
         """Begin to apply a branch, the tip first in the list, where it leaves the trunk; whether all of it is applied.
         `TrialFailed`: a block of it breaks a rule. `TrialsExhausted`: nothing was tried; later it may be.
         """
@@ -141,7 +149,7 @@ class Trial:
         self.tried += 1
         log.info("trying a branch of %(length)d blocks before switching", {"length": len(new)})
         self._settle()
-        self._under_way = UnderWay(self._trunk, new, apply, skip)
+        self._under_way = UnderWay(self._trunk, new, skip)
         return self.go_on()
 
     def go_on(self) -> bool:

@@ -40,6 +40,6 @@ def assumption_of(store: Store) -> Assumption | None:
     return msgspec.msgpack.decode(raw, type=Assumption) if raw else None
 
 
-def note_assumption(store: Store, assumption: Assumption | None) -> None:
+def record_assumption(store: Store, assumption: Assumption | None) -> None:
     """Keep it with the state, from the next commit on; nothing ends the provisional state."""
     store.set_meta(ASSUMED, b"" if assumption is None else msgspec.msgpack.encode(assumption))

@@ -1,4 +1,4 @@
-"""Notes of what the reference's rules put out of balance; `audit` compares them with the state."""
+"""Records of what the reference's rules put out of balance; `audit` compares them with the state."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ledgerd.state.objects.discrepancies import DISCREPANCIES, DISCREPANCY_BY_OW
 
 
 def record_discrepancy(ledger: Ledger, kind: Sum, amount: int, of: int = 0) -> None:
-    """Note that a rule has added this amount to one side only."""
+    """Record that a rule has added this amount to one side only."""
     if not amount:
         return
     known = ledger.store.lookup(DISCREPANCY_BY_OWNER, kind, of)
@@ -20,11 +20,11 @@ def record_discrepancy(ledger: Ledger, kind: Sum, amount: int, of: int = 0) -> N
 
 
 def forget(ledger: Ledger, kind: Sum) -> None:
-    """Drop all notes of a kind, after it was counted again."""
-    for known in ledger.store.scan(DISCREPANCY_BY_OWNER, lower=(kind,), upper=(kind,)):
+    """Drop all records of a kind, after it was counted again."""
+    for known in ledger.store.under(DISCREPANCY_BY_OWNER, kind):
         ledger.store.remove(known)
 
 
-def noted(ledger: Ledger, kind: Sum) -> dict[int, int]:
-    known = ledger.store.scan(DISCREPANCY_BY_OWNER, lower=(kind,), upper=(kind,))
+def recorded(ledger: Ledger, kind: Sum) -> dict[int, int]:
+    known = ledger.store.under(DISCREPANCY_BY_OWNER, kind)
     return {each.of: each.amount for each in known if each.amount}

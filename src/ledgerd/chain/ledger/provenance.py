@@ -11,8 +11,8 @@ from ledgerd.state.store import Store
 PROVENANCE = "provenance"
 """The named value of a state."""
 
-TOLD_BLOCKS = 28_800
-"""Blocks for which the origin of a state is told: a day."""
+WARNED_BLOCKS = 28_800
+"""Blocks for which the operator is warned of the origin of a state: a day."""
 
 
 class Provenance(msgspec.Struct, frozen=True):
@@ -35,9 +35,9 @@ class Provenance(msgspec.Struct, frozen=True):
     is_audited: bool = False
     """Whether the state has passed all checks."""
 
-    def told(self, head: int) -> Iterator[str]:
+    def warnings(self, head: int) -> Iterator[str]:
         """What the operator should know of it, at a head block."""
-        if head - self.number > TOLD_BLOCKS:
+        if head - self.number > WARNED_BLOCKS:
             return
         if self.sources == 1:
             yield (
@@ -66,6 +66,6 @@ def provenance_of(store: Store) -> Provenance | None:
     return None if raw is None else msgspec.json.decode(raw, type=Provenance)
 
 
-def note_provenance(store: Store, provenance: Provenance) -> None:
+def record_provenance(store: Store, provenance: Provenance) -> None:
     """Keep it with the state, from the next commit on."""
     store.set_meta(PROVENANCE, msgspec.json.encode(provenance))

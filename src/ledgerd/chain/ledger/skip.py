@@ -12,8 +12,8 @@ class Skip:
     """What not to check; the numbers are the reference's. Plain numbers: they are looked at several times a
     transaction, and an enumeration's operators are slow.
 
-    `TRANSACTION_DUPES` leaves out the check for duplicates and what later checks need: the transaction is not noted
-    as known. `REFUSAL_OF_DUPES` is ours alone: it is noted, and a duplicate is not refused.
+    `TRANSACTION_DUPES` leaves out the check for duplicates and what later checks need: the transaction is not
+    recorded as known. `REFUSAL_OF_DUPES` is ours alone: it is recorded, and a duplicate is not refused.
     """
 
     NOTHING: Final = 0
@@ -58,6 +58,6 @@ VERIFIED_BEFORE = (
 )
 """What is left out for blocks that this node applied before: in a log of its own, after a kill, after an undo.
 
-The reference notes no transaction as known when it replays (quirk of spec 03, section 26.3), and takes duplicates for
+The reference records no transaction as known when it replays (quirk of spec 03, section 26.3), and takes duplicates for
 an hour. A node of ours that was killed refuses what it would have refused: its state is the one that it had.
 """

@@ -13,10 +13,10 @@ from ledgerd.chain.migrations.hf4 import end_content_era
 from ledgerd.chain.migrations.hf5 import recount_votes
 from ledgerd.chain.migrations.hf6 import convert_shares
 from ledgerd.chain.migrations.hf7 import remove_invalid_accounts
+from ledgerd.chain.rules.money.balances import adjust_delegated, adjust_received
 from ledgerd.chain.rules.validators.votes import remove_penalties, remove_votes_for
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.operations.virtual import Hardfork
-from ledgerd.protocol.types.assets import fits_int64
 from ledgerd.state.objects.accounts.accounts import ACCOUNTS
 from ledgerd.state.objects.markets.lazy_pool import PM_LAZY_POOLS, PmLazyPool
 from ledgerd.state.objects.money.committee import CANCELLED, COMMITTEE_REQUESTS
@@ -33,21 +33,10 @@ def recount_delegations(ledger: Ledger) -> None:
                 account.delegated_vesting_shares = 0
                 account.received_vesting_shares = 0
     for delegation in ledger.store.scan(VESTING_DELEGATIONS):
-        delegator, delegatee = ledger.account(delegation.delegator), ledger.account(delegation.delegatee)
-        with ledger.editing(delegator):
-            delegator.delegated_vesting_shares = fits_int64(
-                delegator.delegated_vesting_shares + delegation.vesting_shares
-            )
-        with ledger.editing(delegatee):
-            delegatee.received_vesting_shares = fits_int64(
-                delegatee.received_vesting_shares + delegation.vesting_shares
-            )
+        adjust_delegated(ledger, ledger.account(delegation.delegator), delegation.vesting_shares)
+        adjust_received(ledger, ledger.account(delegation.delegatee), delegation.vesting_shares)
     for returning in ledger.store.scan(VESTING_DELEGATION_EXPIRATIONS):
-        delegator = ledger.account(returning.delegator)
-        with ledger.editing(delegator):
-            delegator.delegated_vesting_shares = fits_int64(
-                delegator.delegated_vesting_shares + returning.vesting_shares
-            )
+        adjust_delegated(ledger, ledger.account(returning.delegator), returning.vesting_shares)
 
 
 def remove_spam(ledger: Ledger) -> None:
@@ -123,7 +112,7 @@ def apply_next_hardfork(ledger: Ledger) -> None:
     ledger.emit(Hardfork(number))
 
 
-def process_hardforks(ledger: Ledger, _progress: BlockContext) -> None:
+def process_hardforks(ledger: Ledger, _context: BlockContext) -> None:
     """A vote for a later version brings all hardforks up to it in one block."""
     while is_hardfork_due(ledger):
         apply_next_hardfork(ledger)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ledgerd.chain.ledger.arithmetic import truncated
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.migrations.hf5 import recount_votes
+from ledgerd.chain.rules.money.balances import adjust_delegated, adjust_received
 from ledgerd.chain.rules.validators.votes import adjust_proxied_votes_by_depth
 from ledgerd.protocol.types.assets import Price, fits_int64, shares, tokens
 from ledgerd.protocol.types.names import NO_NAME, AccountName
@@ -64,10 +65,8 @@ def _convert_delegations(ledger: Ledger, old_price: Price) -> None:
         new_shares = _converted(delegation.vesting_shares, old_price)
         with ledger.editing(delegation):
             delegation.vesting_shares = new_shares
-        _add_delegated(ledger, delegation.delegator, new_shares)
-        delegatee = ledger.account(delegation.delegatee)
-        with ledger.editing(delegatee):
-            delegatee.received_vesting_shares = fits_int64(delegatee.received_vesting_shares + new_shares)
+        adjust_delegated(ledger, ledger.account(delegation.delegator), new_shares)
+        adjust_received(ledger, ledger.account(delegation.delegatee), new_shares)
 
 
 def _convert_returning_delegations(ledger: Ledger, old_price: Price) -> None:
@@ -76,15 +75,9 @@ def _convert_returning_delegations(ledger: Ledger, old_price: Price) -> None:
         new_shares = _converted(returning.vesting_shares, old_price)
         with ledger.editing(returning):
             returning.vesting_shares = new_shares
-        _add_delegated(ledger, returning.delegator, new_shares)
+        adjust_delegated(ledger, ledger.account(returning.delegator), new_shares)
 
 
 def _record_old_amount(ledger: Ledger, delegator: AccountName, delegatee: AccountName, amount: int) -> None:
     recorded = vesting.FixVestingDelegation(delegator=delegator, delegatee=delegatee, vesting_shares=amount)
     ledger.store.create(vesting.FIX_VESTING_DELEGATIONS, recorded)
-
-
-def _add_delegated(ledger: Ledger, name: AccountName, amount: int) -> None:
-    delegator = ledger.account(name)
-    with ledger.editing(delegator):
-        delegator.delegated_vesting_shares = fits_int64(delegator.delegated_vesting_shares + amount)

@@ -6,6 +6,7 @@ from typing import Any
 
 from ledgerd.chain.ledger.discrepancies import record_discrepancy
 from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.rules.money.balances import adjust_delegated, adjust_received
 from ledgerd.chain.rules.validators import votes
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
 from ledgerd.protocol.types.assets import fits_int64
@@ -55,20 +56,10 @@ def _subtract_recorded_delegations(ledger: Ledger) -> None:
     """The amounts are wrong, for they are in the shares of before hardfork 6; hardfork 8 puts that right."""
     for recorded in ledger.store.scan(vesting.FIX_VESTING_DELEGATIONS):
         if recorded.delegator:
-            _give_back_delegated(ledger, ledger.account(recorded.delegator), recorded.vesting_shares)
+            adjust_delegated(ledger, ledger.account(recorded.delegator), -recorded.vesting_shares)
         if recorded.delegatee:
-            _take_back_received(ledger, ledger.account(recorded.delegatee), recorded.vesting_shares)
+            adjust_received(ledger, ledger.account(recorded.delegatee), -recorded.vesting_shares)
         ledger.store.remove(recorded)
-
-
-def _give_back_delegated(ledger: Ledger, delegator: Account, amount: int) -> None:
-    with ledger.editing(delegator):
-        delegator.delegated_vesting_shares = fits_int64(delegator.delegated_vesting_shares - amount)
-
-
-def _take_back_received(ledger: Ledger, delegatee: Account, amount: int) -> None:
-    with ledger.editing(delegatee):
-        delegatee.received_vesting_shares = fits_int64(delegatee.received_vesting_shares - amount)
 
 
 def _remove_account(ledger: Ledger, account: Account) -> None:
@@ -92,7 +83,7 @@ def _remove_account(ledger: Ledger, account: Account) -> None:
 
 def _remove_by_name(ledger: Ledger, account: Account, indexes: tuple[Index[Any], ...]) -> None:
     for index in indexes:
-        for record in ledger.store.scan(index, lower=(account.name,), upper=(account.name,)):
+        for record in ledger.store.under(index, account.name):
             ledger.store.remove(record)
 
 
@@ -106,7 +97,7 @@ def _give_to_committee(ledger: Ledger, account: Account) -> None:
 def _remove_delegations(ledger: Ledger, account: Account) -> None:
     store, own = ledger.store, (account.name,)
     for returning in store.scan(vesting.RETURN_BY_DELEGATOR, lower=own, upper=own):
-        _give_back_delegated(ledger, account, returning.vesting_shares)
+        adjust_delegated(ledger, account, -returning.vesting_shares)
         store.remove(returning)
     for index in (vesting.DELEGATION_BY_DELEGATOR, vesting.DELEGATION_BY_DELEGATEE):
         for delegation in store.scan(index, lower=own, upper=own):
@@ -114,16 +105,15 @@ def _remove_delegations(ledger: Ledger, account: Account) -> None:
 
 
 def _remove_delegation(ledger: Ledger, delegation: vesting.VestingDelegation) -> None:
-    _give_back_delegated(ledger, ledger.account(delegation.delegator), delegation.vesting_shares)
-    _take_back_received(ledger, ledger.account(delegation.delegatee), delegation.vesting_shares)
+    adjust_delegated(ledger, ledger.account(delegation.delegator), -delegation.vesting_shares)
+    adjust_received(ledger, ledger.account(delegation.delegatee), -delegation.vesting_shares)
     ledger.store.remove(delegation)
 
 
 def _remove_votes(ledger: Ledger, account: Account) -> None:
     """The weight is taken off twice (spec 03, section 21, quirk)."""
     store = ledger.store
-    for vote in votes.votes_of(ledger, account):
-        votes.adjust_validator_vote(ledger, store.get(VALIDATORS, vote.validator), -account.validators_vote_weight)
+    votes.adjust_each_vote(ledger, account, -account.validators_vote_weight)
     for vote in votes.votes_of(ledger, account):
         votes.adjust_validator_vote(ledger, store.get(VALIDATORS, vote.validator), -account.validators_vote_weight)
         record_discrepancy(ledger, Sum.VOTES, -account.validators_vote_weight, vote.validator)
@@ -149,7 +139,7 @@ def _remove_validator(ledger: Ledger, validator: Validator) -> None:
 def _remove_routes(ledger: Ledger, account: Account) -> None:
     """Those from the account; then those to it, but only where the first account's are meant (spec 03, section 21)."""
     store = ledger.store
-    for route in store.scan(vesting.ROUTE_BY_ACCOUNTS, lower=(account.id,), upper=(account.id,)):
+    for route in store.under(vesting.ROUTE_BY_ACCOUNTS, account.id):
         store.remove(route)
     for route in store.scan(vesting.ROUTE_BY_ACCOUNTS, lower=(0, account.id)):
         if route.to_account != account.id:

@@ -11,10 +11,11 @@ from typing import Any, Generic, NamedTuple
 
 from ledgerd.chain.ledger.discrepancies import record_discrepancy
 from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.rules.markets.seeds import STAKED
 from ledgerd.state.objects.accounts.accounts import ACCOUNTS
 from ledgerd.state.objects.discrepancies import Sum
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES, DynamicGlobalProperty
-from ledgerd.state.objects.markets import bets, commitments, disputes, leverage, liquidity
+from ledgerd.state.objects.markets import commitments, disputes, leverage, liquidity
 from ledgerd.state.objects.markets.bets import PM_BETS
 from ledgerd.state.objects.markets.commitments import PM_COMMITS
 from ledgerd.state.objects.markets.disputes import PM_DISPUTES
@@ -33,8 +34,6 @@ from ledgerd.state.views.view import View
 
 BASE = "base"
 """Whatever has nothing to do with markets."""
-
-STAKED = frozenset({bets.ACTIVE, bets.QUEUED, bets.REVEALED})
 
 
 class Holding(NamedTuple, Generic[E]):
@@ -143,7 +142,7 @@ def excess_votes(ledger: Ledger, view: View | None = None) -> dict[int, int]:
 
 
 def excess_routes(ledger: Ledger, view: View | None = None) -> dict[int, int]:
-    """How many routes accounts have noted beyond those there are."""
+    """How many routes accounts count beyond those there are."""
     store = view or ledger.store.passing
     routes = Counter(route.from_account for route in store.scan(WITHDRAW_VESTING_ROUTES))
     accounts = store.scan_fields(ACCOUNTS, "id", "withdraw_routes")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from operator import add
 
 from ledgerd.chain.chain import Chain
-from ledgerd.chain.ledger.discrepancies import noted
+from ledgerd.chain.ledger.discrepancies import recorded
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.log.files import LogDamaged
 from ledgerd.chain.offline.audit import excess_routes, excess_tokens, excess_votes
@@ -25,10 +25,10 @@ LogCheck = Callable[[Chain], Problems]
 
 def supply_adds_up(ledger: Ledger) -> Problems:
     """Every token that was issued and not burnt is somewhere; and those that fixed awards have paid beyond."""
-    beyond, noted_ = excess_tokens(ledger).get(0, 0), noted(ledger, Sum.TOKENS).get(0, 0)
-    if beyond != noted_:
+    beyond, by_right = excess_tokens(ledger).get(0, 0), recorded(ledger, Sum.TOKENS).get(0, 0)
+    if beyond != by_right:
         supply = ledger.globals.current_supply
-        yield f"the supply is {supply}, but all balances together are {supply + beyond - noted_}"
+        yield f"the supply is {supply}, but all balances together are {supply + beyond - by_right}"
 
 
 def shares_add_up(ledger: Ledger) -> Problems:
@@ -62,7 +62,7 @@ def delegations_agree(ledger: Ledger) -> Problems:
 def votes_agree(ledger: Ledger) -> Problems:
     """The counters of votes and routes at accounts are the numbers of their votes and routes."""
     votes = Counter(vote.account for vote in ledger.store.passing.scan(VALIDATOR_VOTES))
-    excess, by_right = excess_routes(ledger), noted(ledger, Sum.ROUTES)
+    excess, by_right = excess_routes(ledger), recorded(ledger, Sum.ROUTES)
     counted_at = ("id", "name", "validators_voted_for", "withdraw_routes")
     for account in ledger.store.passing.scan_fields(ACCOUNTS, *counted_at):
         if account.validators_voted_for != votes[account.id]:
@@ -77,7 +77,7 @@ def vote_weights_agree(ledger: Ledger) -> Problems:
     """Since hardfork 5, a validator has the votes that its voters give it, and the drift that they have left."""
     if not ledger.hardfork(5):
         return
-    excess, by_right = excess_votes(ledger), noted(ledger, Sum.VOTES)
+    excess, by_right = excess_votes(ledger), recorded(ledger, Sum.VOTES)
     for validator in ledger.store.passing.scan(VALIDATORS):
         wrong = excess.get(validator.id, 0) - by_right.get(validator.id, 0)
         if wrong:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 
-from ledgerd.chain.offline.audit import STAKED
-from ledgerd.chain.rules.markets.seeds import COUNTERS
+from ledgerd.chain.rules.markets.seeds import COUNTERS, STAKED
+from ledgerd.protocol.operations.markets.markets import BINARY
 from ledgerd.state.objects.accounts.accounts import ACCOUNTS
 from ledgerd.state.objects.markets import bets, commitments, leverage, liquidity
 from ledgerd.state.objects.markets.bets import PM_BETS
@@ -25,8 +25,8 @@ from ledgerd.state.views.view import View
 
 Problems = Iterator[str]
 
-BINARY, SIDE_A = 0, 0
-"""The type of markets of two outcomes, and the first of these."""
+SIDE_A = 0
+"""The first of two outcomes."""
 
 
 def stakes_agree(view: View) -> Problems:

@@ -13,7 +13,7 @@ from ledgerd.protocol.types.assets import fits_int64, tokens
 from ledgerd.state.objects.money import committee
 
 
-def process_committee_requests(ledger: Ledger, _progress: BlockContext) -> None:
+def process_committee_requests(ledger: Ledger, _context: BlockContext) -> None:
     store = ledger.store
     # Before anything is due: were the pool worth more shares than there can be, every block would fail.
     pool = pool_votes(ledger)
@@ -47,7 +47,7 @@ def _count_votes(ledger: Ledger, request: committee.CommitteeRequest, pool: Pool
     """The shares of all who voted, and the parts of them that are for the request; the latter may be negative."""
     turnout = approval = 0
     number = request.request_id
-    for vote in ledger.store.scan(committee.COMMITTEE_VOTE_BY_REQUEST, lower=(number,), upper=(number,)):
+    for vote in ledger.store.under(committee.COMMITTEE_VOTE_BY_REQUEST, number):
         weight = voting_weight(ledger, pool, vote.voter)
         turnout = fits_int64(turnout + weight)
         approval = fits_int64(approval + truncated(int64(weight * vote.vote_percent), HUNDRED_PERCENT))
@@ -76,9 +76,7 @@ def _close(ledger: Ledger, request: committee.CommitteeRequest, status: int, pay
 
 def _pay(ledger: Ledger) -> None:
     """The parts are counted one too many, so the fund is never spent in full (spec 03, section 15.30, quirk)."""
-    requests = list(
-        ledger.store.scan(committee.REQUEST_BY_STATUS, lower=(committee.BEING_PAID,), upper=(committee.BEING_PAID,))
-    )
+    requests = list(ledger.store.under(committee.REQUEST_BY_STATUS, committee.BEING_PAID))
     largest = truncated(ledger.globals.committee_fund, len(requests) + 1)
     for request in requests:
         _pay_part(ledger, request, min(largest, request.remain_payout_amount))

@@ -131,7 +131,7 @@ def _check_undo_history(globals_: DynamicGlobalProperty) -> None:
         )
 
 
-def count_bandwidth_candidates(ledger: Ledger, _progress: BlockContext) -> None:
+def count_bandwidth_candidates(ledger: Ledger, _context: BlockContext) -> None:
     """Hourly: what is few is voted on, and time passes for all, so no count could be kept up with each change."""
     if ledger.head_number % constants.BLOCKS_PER_HOUR != 0:
         return

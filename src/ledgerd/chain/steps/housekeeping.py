@@ -8,7 +8,7 @@ from ledgerd.chain.ledger.arithmetic import uint32, uint128
 from ledgerd.chain.ledger.block_context import BlockContext
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.accounts.energy import spend_energy_with_shares
-from ledgerd.chain.rules.money.balances import adjust_balance, burn
+from ledgerd.chain.rules.money.balances import adjust_balance, adjust_delegated, burn
 from ledgerd.protocol.constants import ANONYMOUS_ACCOUNT, COMMITTEE_ACCOUNT, NULL_ACCOUNT
 from ledgerd.protocol.operations.virtual import ExpireEscrowRatification, ReturnVestingDelegation
 from ledgerd.protocol.types.assets import fits_int64, shares, tokens
@@ -21,7 +21,7 @@ from ledgerd.state.objects.money.invites import INVITE_BY_CLAIM_TIME
 from ledgerd.state.objects.money.vesting import RETURN_BY_EXPIRATION
 
 
-def expire_award_shares(ledger: Ledger, _progress: BlockContext) -> None:
+def expire_award_shares(ledger: Ledger, _context: BlockContext) -> None:
     """The shares of an award count for as long as its energy takes to come back."""
     globals_ = ledger.globals
     for expiring in ledger.store.scan(AWARD_SHARES_BY_EXPIRATION, upper=(ledger.now,)):
@@ -30,19 +30,18 @@ def expire_award_shares(ledger: Ledger, _progress: BlockContext) -> None:
         ledger.store.remove(expiring)
 
 
-def return_delegations(ledger: Ledger, _progress: BlockContext) -> None:
+def return_delegations(ledger: Ledger, _context: BlockContext) -> None:
     """Since hardfork 10 shares come back without energy, which whoever borrowed them may have used."""
     for due in ledger.store.scan(RETURN_BY_EXPIRATION, upper=(ledger.now - 1,)):
         delegator = ledger.account(due.delegator)
-        with ledger.editing(delegator):
-            delegator.delegated_vesting_shares = fits_int64(delegator.delegated_vesting_shares - due.vesting_shares)
+        adjust_delegated(ledger, delegator, -due.vesting_shares)
         if ledger.hardfork(10):
             spend_energy_with_shares(ledger, delegator, due.vesting_shares)
         ledger.emit(ReturnVestingDelegation(due.delegator, shares(due.vesting_shares)))
         ledger.store.remove(due)
 
 
-def expire_escrows(ledger: Ledger, _progress: BlockContext) -> None:
+def expire_escrows(ledger: Ledger, _context: BlockContext) -> None:
     """Their tokens and fees go back. One that both have agreed to never ends by itself."""
     for escrow in ledger.store.scan(ESCROW_BY_DEADLINE, lower=(False,), upper=(False, ledger.now)):
         sender = ledger.account(escrow.sender)
@@ -62,7 +61,7 @@ def expire_escrows(ledger: Ledger, _progress: BlockContext) -> None:
         ledger.store.remove(escrow)
 
 
-def process_account_recovery(ledger: Ledger, _progress: BlockContext) -> None:
+def process_account_recovery(ledger: Ledger, _context: BlockContext) -> None:
     for request in ledger.store.scan(recovery.RECOVERY_REQUEST_BY_EXPIRATION, upper=(ledger.now,)):
         ledger.store.remove(request)
     _forget_master_authorities(ledger)
@@ -86,33 +85,33 @@ def _change_recovery_accounts(ledger: Ledger) -> None:
         ledger.store.remove(request)
 
 
-def clear_used_invites(ledger: Ledger, _progress: BlockContext) -> None:
+def clear_used_invites(ledger: Ledger, _context: BlockContext) -> None:
     """From then on their keys may be used again."""
     last = ledger.now - ledger.network.clear_used_invite_delay
     for invite in ledger.store.scan(INVITE_BY_CLAIM_TIME, lower=(True,), upper=(True, last - 1)):
         ledger.store.remove(invite)
 
 
-def clear_closed_committee_requests(ledger: Ledger, _progress: BlockContext) -> None:
+def clear_closed_committee_requests(ledger: Ledger, _context: BlockContext) -> None:
     """Requests that were cancelled or rejected go with the votes on them; those that were paid stay."""
     last = ledger.now - ledger.network.clear_closed_committee_request_delay
     for request in ledger.store.scan(REQUEST_BY_CONCLUSION, lower=(True,), upper=(True, last - 1)):
         number = request.request_id
-        for vote in ledger.store.scan(COMMITTEE_VOTE_BY_REQUEST, lower=(number,), upper=(number,)):
+        for vote in ledger.store.under(COMMITTEE_VOTE_BY_REQUEST, number):
             ledger.store.remove(vote)
         ledger.store.remove(request)
 
 
-def clear_null_account(ledger: Ledger, _progress: BlockContext) -> None:
+def clear_null_account(ledger: Ledger, _context: BlockContext) -> None:
     burn(ledger, _empty(ledger, NULL_ACCOUNT))
 
 
-def clear_anonymous_account(ledger: Ledger, _progress: BlockContext) -> None:
+def clear_anonymous_account(ledger: Ledger, _context: BlockContext) -> None:
     """What made no account is burned."""
     burn(ledger, _empty(ledger, ANONYMOUS_ACCOUNT))
 
 
-def claim_committee_account(ledger: Ledger, _progress: BlockContext) -> None:
+def claim_committee_account(ledger: Ledger, _context: BlockContext) -> None:
     taken = _empty(ledger, COMMITTEE_ACCOUNT)
     if taken > 0:
         globals_ = ledger.globals

@@ -18,7 +18,7 @@ from ledgerd.state.objects.accounts.accounts import ACCOUNTS, Account
 from ledgerd.state.objects.validators import VALIDATOR_BY_PENDING_REWARD, VALIDATOR_VOTE_BY_VALIDATOR, Validator
 
 
-def recalculate_inflation(ledger: Ledger, _progress: BlockContext) -> None:
+def recalculate_inflation(ledger: Ledger, _context: BlockContext) -> None:
     """Until the first period is over, all goes to the reward fund (spec 03, section 15.19, quirk)."""
     globals_, median = ledger.globals, ledger.median
     if uint32(globals_.inflation_calc_block_num + median.inflation_recalc_period) < ledger.head_number:
@@ -96,7 +96,7 @@ def _reward(ledger: Ledger, producer: Validator, tokens: int) -> None:
     ledger.emit(ValidatorReward(producer.owner, shares(vested)))
 
 
-def distribute_epoch(ledger: Ledger, _progress: BlockContext) -> None:
+def distribute_epoch(ledger: Ledger, _context: BlockContext) -> None:
     """Validators in the order of their names as words: what one pays out changes the weights for the next."""
     length = ledger.median.distribution_epoch_length
     if length == 0 or ledger.head_number % length != 0:

@@ -26,7 +26,7 @@ from ledgerd.state.objects.money import paid_subscriptions
 from ledgerd.state.objects.money.vesting import ROUTE_BY_ACCOUNTS, WithdrawVestingRoute
 
 
-def withdraw_vesting(ledger: Ledger, _progress: BlockContext) -> None:
+def withdraw_vesting(ledger: Ledger, _context: BlockContext) -> None:
     """The next account is chosen before one is paid: this decides who is met again where parts are due at once."""
     store = ledger.store
     account = store.first(accounts.ACCOUNT_BY_NEXT_WITHDRAWAL, upper=(ledger.now,))
@@ -103,7 +103,7 @@ def _report(
     ledger.emit(virtual.FillVestingWithdraw(account.name, recipient.name, shares(withdrawn), deposited))
 
 
-def renew_subscriptions(ledger: Ledger, _progress: BlockContext) -> None:
+def renew_subscriptions(ledger: Ledger, _context: BlockContext) -> None:
     """One a block: a renewed one stands behind all others that are due, and they wait (spec 03, section 15.31,
     quirk).
     """
@@ -159,11 +159,11 @@ def _end(ledger: Ledger, subscribe: paid_subscriptions.PaidSubscribe) -> None:
     ledger.emit(virtual.CancelPaidSubscription(subscribe.subscriber, subscribe.creator))
 
 
-def pay_contents(ledger: Ledger, _progress: BlockContext) -> None:
+def pay_contents(ledger: Ledger, _context: BlockContext) -> None:
     cash_out_due(ledger)
 
 
-def end_auctions(ledger: Ledger, _progress: BlockContext) -> None:
+def end_auctions(ledger: Ledger, _context: BlockContext) -> None:
     """Sell what was bid enough for, in the order of their starts (spec 07, section 11.1); other bids go back."""
     for account in list(ledger.store.scan(accounts.ACCOUNT_BY_AUCTION_START, lower=(True,), upper=(True, ledger.now))):
         _end_auction(ledger, account)

@@ -21,7 +21,7 @@ LAP = MAX_UINT128
 """The length of a lap in virtual time, which each runs as fast as it has votes."""
 
 
-def update_schedule(ledger: Ledger, _progress: BlockContext) -> None:
+def update_schedule(ledger: Ledger, _context: BlockContext) -> None:
     if ledger.head_number % ledger.network.max_validators:
         return
     if ledger.hardfork(6):

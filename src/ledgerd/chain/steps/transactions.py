@@ -43,11 +43,11 @@ def remember_block(ledger: Ledger, context: BlockContext) -> None:
         summary.block_id = context.block.id
 
 
-def expire_transactions(ledger: Ledger, _progress: BlockContext) -> None:
+def expire_transactions(ledger: Ledger, _context: BlockContext) -> None:
     ledger.known.forget(ledger.now)
 
 
-def expire_proposals(ledger: Ledger, _progress: BlockContext) -> None:
+def expire_proposals(ledger: Ledger, _context: BlockContext) -> None:
     """A proposal that is agreed to is tried a last time at its end; then it goes."""
     while True:
         proposal = ledger.store.first(PROPOSAL_BY_EXPIRATION, upper=(ledger.now,))

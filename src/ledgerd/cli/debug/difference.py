@@ -6,18 +6,26 @@ import argparse
 import json
 import logging
 import tempfile
+from collections.abc import Sequence
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
 
+from ledgerd.chain.interface.observer import Observer
+from ledgerd.chain.ledger.events import AppliedOperation, BlockApplied
 from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.chain.log.files import STATE_FOLDER
+from ledgerd.chain.log.histories import RecordedOperation
 from ledgerd.chain.log.rolling import RollingBlockLogReader
 from ledgerd.cli.shared.configured import configuration_of
 from ledgerd.cli.shared.terminal import progress, report, require_room
 from ledgerd.client.differing import differences
 from ledgerd.compare.asking import FIELDS_OF_A_NODE
 from ledgerd.compare.node import SHOWN, NodeAnswer
+from ledgerd.history.filters.filters import OperationFilter
+from ledgerd.history.settings import HistorySettings
+from ledgerd.history.store.pieces import shown_order
+from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.config.logging.setup import set_up_for_person
 from ledgerd.node.config.network import network_of
 from ledgerd.node.datadir.directory_blocks import directory_blocks
@@ -44,36 +52,75 @@ from ledgerd.supervision.this_process import search_rarely
 
 AS_OURS, AS_THEIRS, AS_NEITHER = 0, 3, 4
 MOST_SHOWN = 20
-NOTED = {each.name for each in (ACCOUNT_HISTORY, BLOCK_INFO, OPERATION_HISTORY)}
-"""APIs whose answers a node has noted while blocks came, which a state does not hold."""
+RECORDED = {each.name for each in (ACCOUNT_HISTORY, BLOCK_INFO, OPERATION_HISTORY)}
+"""APIs whose answers a node has recorded while blocks came, which a state does not hold."""
+
+
+class ReplayedOperations(Observer):
+    """The operations of one block, virtual ones included, when it is applied."""
+
+    def __init__(self, number: int, only_virtual: bool, settings: HistorySettings) -> None:
+        self._number = number
+        self._only_virtual = only_virtual
+        self._filter = OperationFilter(settings)
+        self._found: list[AppliedOperation] | None = None
+
+    def applied(self, event: BlockApplied) -> None:
+        if event.block.number == self._number:
+            self._found = self._filter.kept(event)
+
+    @property
+    def answer(self) -> NodeAnswer:
+        """As of `get_ops_in_block`."""
+        if self._found is None:
+            raise OperatorError(
+                f"the replay has not applied block {self._number}: name a snapshot of an earlier block with --snapshot"
+            )
+        shown = (each for each in self._found if each.virtual_operation or not self._only_virtual)
+        return NodeAnswer([json.loads(RecordedOperation(*each).text) for each in sorted(shown, key=shown_order)])
 
 
 def run(chosen: argparse.Namespace) -> int:
     bundle = read_bundle(chosen.file)
-    if bundle.question.api in NOTED:
+    configuration = configuration_of(chosen)
+    operations = _operations_asked(bundle, configuration)
+    if operations is None and bundle.question.api in RECORDED:
         raise OperatorError(
-            f"{bundle.question.api} tells what a node has noted while blocks came, which no state holds: look whether "
-            "another difference of these blocks can be asked again, or have the history made again by `ledgerd history "
-            "rebuild`"
+            f"{bundle.question.words} asks for what a node has recorded while blocks came, which no state holds: look "
+            "whether another difference of these blocks can be asked again, or have the history made again by `ledgerd "
+            "history rebuild`"
         )
     search_rarely()
     with tempfile.TemporaryDirectory(dir=chosen.work) as folder:
         target = Path(folder) / "state"
-        made, network = _make(chosen, bundle.block, target)
+        observers = [] if operations is None else [operations]
+        made, network = _make(chosen, configuration, bundle.block, target, observers)
         if made.block_id != bundle.block_id:
             raise OperatorError(
                 f"block {bundle.block} is {made.block_id} here, and the nodes differed at {bundle.block_id}: "
                 "take the data directory of a node that was on that branch"
             )
-        if bundle.question.api == SNAPSHOT:
+        if operations is not None:
+            answer = operations.answer
+        elif bundle.question.api == SNAPSHOT:
             answer = records_in(bundle, network, target / STATE_FOLDER)
         else:
             answer = ask(bundle, network, target, chosen.data_dir / STATE_FOLDER)
     return _told(bundle, KeptAnswer.of(answer))
 
 
-def _make(chosen: argparse.Namespace, at: int, target: Path) -> tuple[MadeState, ChainParameters]:
-    configuration = configuration_of(chosen)
+def _operations_asked(bundle: Bundle, configuration: Configuration) -> ReplayedOperations | None:
+    """What observes the replay for a question about the operations of a block; None for any other question."""
+    question = bundle.question
+    match question.api, question.method, question.arguments:
+        case OPERATION_HISTORY.name, "get_ops_in_block", [int(number), bool(only_virtual)]:
+            return ReplayedOperations(number, only_virtual, configuration.history)
+    return None
+
+
+def _make(
+    chosen: argparse.Namespace, configuration: Configuration, at: int, target: Path, observers: Sequence[Observer]
+) -> tuple[MadeState, ChainParameters]:
     options, network = configuration.chain, network_of(configuration)
     if not chosen.data_dir.is_dir():
         raise OperatorError(f"there is no data directory {chosen.data_dir}")
@@ -83,7 +130,7 @@ def _make(chosen: argparse.Namespace, at: int, target: Path) -> tuple[MadeState,
         with set_up_for_person(logging.getLogger(import_progress.__name__)):
             begun = past.begin(chosen.snapshot)
         with progress("replaying", at, done=begun) as advance:
-            return past.replay(advance), network
+            return past.replay(advance, observers), network
 
 
 def ask(bundle: Bundle, network: ChainParameters, folder: Path, logs: Path) -> NodeAnswer:

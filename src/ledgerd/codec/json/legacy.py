@@ -13,8 +13,8 @@ import orjson
 
 from ledgerd.codec.errors import PARSE_ERROR
 from ledgerd.codec.json.errors import JsonError
-from ledgerd.codec.json.legacy_reader import LegacyReader, text_of, too_deep
-from ledgerd.codec.json.text import Json
+from ledgerd.codec.json.legacy_reader import LegacyReader, too_deep
+from ledgerd.codec.json.text import Json, text_bytes, text_of
 
 MAX_OPEN = 100
 """The limit of open brackets of one kind, in the scan that counts them before parsing."""
@@ -132,7 +132,7 @@ def places_of_elements(text: bytes) -> list[tuple[int, int]] | None:
             _, end = _STRICT.raw_decode(whole, start)
             before = start + shift
             if not is_ascii:
-                shift += len(whole[start:end].encode("utf-8", "surrogateescape")) - (end - start)
+                shift += len(text_bytes(whole[start:end])) - (end - start)
             places.append((before, end + shift))
             place = _past_spaces(whole, end)
             mark, place = whole[place : place + 1], place + 1

@@ -1,5 +1,5 @@
 """A reader of one value of the legacy JSON grammar (spec 01, section 4), without recursion: a text may nest deeper
-than any stack. The fast path for texts that are ordinary JSON, and the two uses, are in `legacy_json`.
+than any stack. The fast path for texts that are ordinary JSON, and the two uses, are in `legacy`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from math import isinf
 from ledgerd.codec.errors import ASSERTION, EOF, PARSE_ERROR
 from ledgerd.codec.json.errors import JsonError
 from ledgerd.codec.json.scalars import parse_int64, parse_uint64
-from ledgerd.codec.json.text import Json, dumps
+from ledgerd.codec.json.text import Json, dumps, text_of
 
 _PLAIN = re.compile(rb'[^"\\\x04]*')
 _BARE = re.compile(rb"[A-Za-z0-9_\-.:/]*")
@@ -23,11 +23,6 @@ _ESCAPES = {b"t": b"\t", b"n": b"\n", b"r": b"\r"}
 _STANDARD_ESCAPES = {**_ESCAPES, b"b": b"\b", b"f": b"\f"}
 _WORD_ENDS = {b"\t", b" ", b"\0", b"\n"}
 _TOKENS: dict[bytes, Json] = {b"null": None, b"true": True, b"false": False}
-
-
-def text_of(raw: bytes | bytearray) -> str:
-    """Bytes as the house carries them in `str`: what is not UTF-8 becomes surrogate escapes."""
-    return raw.decode("utf-8", "surrogateescape")
 
 
 def end_of_input() -> JsonError:

@@ -13,6 +13,16 @@ quote = encode_basestring
 """A string in quotes. Surrogate escapes pass through it, so bytes that are not UTF-8 keep their form."""
 
 
+def text_bytes(text: str) -> bytes:
+    """The bytes that a text had on the wire, also where they are not UTF-8."""
+    return text.encode("utf-8", "surrogateescape")
+
+
+def text_of(raw: bytes | bytearray) -> str:
+    """The text that stands for these bytes everywhere: what is not UTF-8 becomes surrogate escapes."""
+    return raw.decode("utf-8", "surrogateescape")
+
+
 def integer_text(value: int) -> str:
     """Digits, in quotes when the number is above 2^32 - 1; negative numbers are never quoted."""
     return str(value) if value <= LARGEST_PLAIN_INTEGER else f'"{value}"'

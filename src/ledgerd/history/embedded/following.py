@@ -93,7 +93,7 @@ def follow(chain: Chain, store: EmbeddedStore, trace: Trace | None = None, sampl
     head = chain.head_number
     if common < head:
         if common and common >= chain.irreversible:
-            chain.retell(common)
+            chain.apply_again(common)
         elif common:
             log.warning(
                 "the history lacks the operations of blocks %(first)d to %(last)d: %(remedy)s",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -21,6 +21,7 @@ from ledgerd.basics.closing import on_error
 from ledgerd.basics.durable import sync_folder
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.forks.trunk import PopEmptyChain
+from ledgerd.chain.interface.observer import Observer
 from ledgerd.chain.ledger.skip import VERIFIED_BEFORE, Skip
 from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.chain.log.state_blocks import IMPORTED, LOG_KIND
@@ -119,7 +120,7 @@ class PastState:
                 self._build(given, with_genesis=with_genesis)
         return self._files.head
 
-    def replay(self, advance: Callable[[int], None] = lambda _: None) -> MadeState:
+    def replay(self, advance: Callable[[int], None] = lambda _: None, observers: Iterable[Observer] = ()) -> MadeState:
         """Apply the blocks up to the one that is wanted, and give the result its name. `OperatorError`: a block is
         missing or damaged; what was applied is kept for the next run.
         """
@@ -127,6 +128,8 @@ class PastState:
             self._leave_branch(chain)
             self._require_blocks(chain.head_number, "this run goes on from")
             project_for_plugins(chain, self._configuration)
+            for observer in observers:
+                chain.observe(observer)
             advance(chain.head_number)
             reapply(chain, _UpTo(self._blocks, self._at), advance, SKIPPED)
             begun = 0 if chain.provenance is None else chain.provenance.number

@@ -24,9 +24,9 @@ from ledgerd.supervision.work import Working
 log = logging.getLogger(__name__)
 
 CONNECT_SECONDS = 5.0
-LOOK_SECONDS = 5.0
-"""Between two looks at a signer that works, which also keep the connection open."""
-AGAIN_SECONDS = 1.0
+STATUS_SECONDS = 5.0
+"""Between two questions for the status of a signer that works, which also keep the connection open."""
+RETRY_SECONDS = 1.0
 """Between two attempts to reach one that does not."""
 
 
@@ -104,14 +104,14 @@ class SignerLink:
     """The signer of this node, and what is known of it."""
 
     def __init__(
-        self, place: SignerPlace, files: TlsFiles | None, tell: Callable[[str], None] = lambda _: None
+        self, place: SignerPlace, files: TlsFiles | None, on_change: Callable[[str], None] = lambda _: None
     ) -> None:
         self.place = place
         self._files = files
         self._context: ssl.SSLContext | None = None
-        self._tell = tell
-        """Is told at each change why nothing would be signed now; an empty text where it would."""
-        self._told: str | None = None
+        self._on_change = on_change
+        """Is called at each change with why nothing would be signed now; an empty text where it would."""
+        self._reported: str | None = None
         self._connection: SignerConnection | None = None
 
     async def sign(self, key: PublicKey, header: BlockHeader) -> SignerReply:
@@ -125,7 +125,7 @@ class SignerLink:
                     return SignerReply(await connection.sign(key, header))
             except (OSError, PlaceFault) as problem:
                 reason = reason_of(problem)
-            self._drop()
+            self.close()
             if attempt + 1 < ATTEMPTS:
                 await asyncio.sleep(max(0.0, ends - loop.time()))
         self._report(reason)
@@ -138,9 +138,9 @@ class SignerLink:
                 problem = await self._problem()
                 self._report(problem)
                 working()
-                await asyncio.sleep(AGAIN_SECONDS if self._connection is None else LOOK_SECONDS)
+                await asyncio.sleep(RETRY_SECONDS if self._connection is None else STATUS_SECONDS)
         finally:
-            self._drop()
+            self.close()
 
     async def status(self) -> signing_frames.SignerStatus:
         """Ask the signer how it is. `OSError`: it is away; `PlaceFault`: a file is bad; `FrameFault`: it is none."""
@@ -149,27 +149,29 @@ class SignerLink:
             return await connection.status()
 
     def close(self) -> None:
-        self._drop()
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
 
     async def _problem(self) -> str:
         """Why nothing would be signed now; empty where it would."""
         try:
             return (await self.status()).problem
         except (OSError, PlaceFault, FrameFault) as fault:
-            self._drop()
+            self.close()
             return f"it is away: {reason_of(fault)}"
 
     def _report(self, problem: str) -> None:
-        if problem == self._told:
+        if problem == self._reported:
             return
-        self._told = problem
+        self._reported = problem
         if problem:
             log.error(
                 "the signer at %(place)s signs nothing: %(reason)s", {"place": str(self.place), "reason": problem}
             )
         else:
             log.info("the signer at %(place)s is there", {"place": str(self.place)})
-        self._tell(problem and f"the signer at {self.place} signs nothing: {problem}")
+        self._on_change(problem and f"the signer at {self.place} signs nothing: {problem}")
 
     async def _connected(self) -> SignerConnection:
         if self._connection is not None and self._connection.is_open:
@@ -182,7 +184,7 @@ class SignerLink:
             _, connection = await loop.create_connection(
                 SignerConnection, host, port, ssl=self._secured(), server_hostname=host
             )
-        self._drop()
+        self.close()
         self._connection = connection
         return connection
 
@@ -192,11 +194,6 @@ class SignerLink:
                 raise PlaceFault("no certificates are configured")
             self._context = tls_context(self._files, is_signer=False)
         return self._context
-
-    def _drop(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
 
 
 async def status_of(place: SignerPlace, files: TlsFiles | None) -> tuple[signing_frames.SignerStatus | None, str]:

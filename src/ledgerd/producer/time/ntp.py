@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import struct
 from collections import deque
+from collections.abc import Collection
 from enum import Enum
 
 import msgspec
@@ -67,7 +68,7 @@ def answer_of(packet: bytes, received: int) -> NtpAnswer | None:
     if len(packet) < PACKET_SIZE:
         return None
     asked, arrived, sent = (from_ntp_time(value) for value in TIMES.unpack_from(packet))
-    return NtpAnswer(_half((arrived - asked) + (sent - received)), (received - asked) - (sent - arrived))
+    return NtpAnswer(_average((arrived - asked, sent - received)), (received - asked) - (sent - arrived))
 
 
 class Round:
@@ -111,11 +112,7 @@ class Round:
         return sorted(answer.offset for answer in self._answers.values())
 
 
-def _half(value: int) -> int:
-    return value // 2 if value >= 0 else -(-value // 2)
-
-
-def _average(values: deque[int]) -> int:
+def _average(values: Collection[int]) -> int:
     total = sum(values)
     return total // len(values) if total >= 0 else -(-total // len(values))
 

@@ -86,7 +86,7 @@ def changed_images(store: Store) -> tuple[AccountImage, ...]:
     for account_id in sorted(voters):
         account = store.find(ACCOUNTS, account_id)
         if account is not None:
-            votes = store.scan(VALIDATOR_VOTE_BY_ACCOUNT, lower=(account_id,), upper=(account_id,))
+            votes = store.under(VALIDATOR_VOTE_BY_ACCOUNT, account_id)
             voted = (store.find(VALIDATORS, vote.validator) for vote in votes)
             names = packed_names(each.owner for each in voted if each is not None)
             found.append(AccountImage(ImageKind.VOTES, account.name, names))

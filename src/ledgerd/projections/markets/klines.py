@@ -17,12 +17,11 @@ from ledgerd.projections.tables import market_records
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.markets.bets import INSTANT, PmCancelBet, PmPlaceBet
 from ledgerd.protocol.operations.markets.leverage import PmLeverageOpen
+from ledgerd.protocol.operations.markets.markets import BINARY
 from ledgerd.protocol.operations.markets.virtual_markets import PmBatchSettle, PmLeverageLiquidate, PmLeverageResolve
 from ledgerd.state.objects.markets.bets import PM_BETS
 from ledgerd.state.objects.markets.markets import OUTCOME_BY_MARKET, PM_MARKETS, PmMarket
 from ledgerd.state.store import Store
-
-BINARY = 0
 
 placed_layout_of = cache(market_records.placed_layout)
 _pack_binary = market_records.placed_layout(2).pack

@@ -74,7 +74,7 @@ def remove_old_records(kept: Store, now: int) -> None:
     """
     budget = REMOVED_A_BLOCK
     for meta in kept.scan(market_records.META_BY_EXPIRY, upper=(now,)):
-        for chunk in kept.scan(market_records.KLINE_BY_MARKET, lower=(meta.market,), upper=(meta.market,)):
+        for chunk in kept.under(market_records.KLINE_BY_MARKET, meta.market):
             budget -= _remove_points(kept, chunk, budget)
             if budget <= 0:
                 return

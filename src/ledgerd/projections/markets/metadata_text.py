@@ -7,9 +7,8 @@ from collections.abc import Callable
 from ledgerd.codec.errors import DecodeError
 from ledgerd.codec.json.legacy import parse
 from ledgerd.codec.json.scalars import as_bool, as_int64, as_string
-from ledgerd.codec.json.text import Json
+from ledgerd.codec.json.text import Json, text_bytes
 from ledgerd.projections.tables.market_records import PmMarketMeta
-from ledgerd.state.tables.keys import text_bytes
 
 TRUE_WORDS = ("1", "true")
 

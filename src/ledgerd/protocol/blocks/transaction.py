@@ -14,14 +14,13 @@ from ledgerd.codec.types.numbers import UInt16, UInt32
 from ledgerd.codec.types.varint import pack_varint
 from ledgerd.protocol.authorities.authority_check import required_authorities
 from ledgerd.protocol.crypto.keys import PrivateKey, PublicKey
-from ledgerd.protocol.crypto.signatures import Signature, recover, sign
+from ledgerd.protocol.crypto.signatures import SIGNATURE_SIZE, Signature, recover, sign
 from ledgerd.protocol.errors import RuleViolation, require
 from ledgerd.protocol.networks.parameters import ChainParameters
 from ledgerd.protocol.operations.base import Authorities, Extensions, Operation
 from ledgerd.protocol.types.identifiers import BlockId, TransactionId, block_number_of
 from ledgerd.protocol.types.times import Time
 
-SIGNATURE_SIZE = 65
 SIGNERS = "signers"
 """The attribute for the recovered keys, with their chain id."""
 CHECKED_FOR = "checked for"

@@ -12,6 +12,7 @@ import coincurve
 from ledgerd.codec import declare
 from ledgerd.codec.errors import ASSERTION, OUT_OF_RANGE, PARSE_ERROR, DecodeError, EncodeError
 from ledgerd.codec.json.errors import JsonError
+from ledgerd.codec.json.text import text_bytes
 from ledgerd.codec.types.strings import FixedBytes
 from ledgerd.protocol.crypto import base58
 from ledgerd.protocol.crypto.hashing import ripemd160, sha256, sha512
@@ -39,27 +40,27 @@ class InvalidKey(RuleViolation):
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def public_key_text(key: PublicKey, prefix: str = ADDRESS_PREFIX) -> str:
+def public_key_text(key: PublicKey) -> str:
     if len(key) != KEY_SIZE:
         raise EncodeError(f"a public key has {KEY_SIZE} bytes, not {len(key)}")
-    return prefix + base58.encode(key + ripemd160(key)[:_CHECKSUM_SIZE])
+    return ADDRESS_PREFIX + base58.encode(key + ripemd160(key)[:_CHECKSUM_SIZE])
 
 
-def public_key_from_text(text: str, prefix: str = ADDRESS_PREFIX) -> PublicKey:
+def public_key_from_text(text: str) -> PublicKey:
     """The key of a text. Whether it is a point of the curve is not checked."""
     if len(text) > _LONGEST_REMEMBERED:  # no valid text is longer; this bounds the cache
-        return _parse_public_key(text, prefix)
-    return _remembered_public_key(text, prefix)
+        return _parse_public_key(text)
+    return _remembered_public_key(text)
 
 
-def _parse_public_key(text: str, prefix: str) -> PublicKey:
-    if len(text.encode("utf-8", "surrogateescape")) <= len(prefix):
+def _parse_public_key(text: str) -> PublicKey:
+    if len(text_bytes(text)) <= len(ADDRESS_PREFIX):
         raise JsonError(ASSERTION, "base58str.size() > prefix_len: ")
-    if not text.startswith(prefix):
+    if not text.startswith(ADDRESS_PREFIX):
         raise JsonError(ASSERTION, "base58str.substr(0, prefix_len) == prefix: ", {"base58str": text})
     if len(text) > _LONGEST_TEXT:  # the ledger itself reads keys from memos alone, which are shorter
         raise DecodeError(f"a public key of {len(text)} characters", PARSE_ERROR)
-    binary = base58.decode(text[len(prefix) :])
+    binary = base58.decode(text[len(ADDRESS_PREFIX) :])
     if 0 < len(binary) < KEY_SIZE + _CHECKSUM_SIZE:
         left = len(binary) if len(binary) < KEY_SIZE else len(binary) - KEY_SIZE
         # The reference computes the missing length from the wrong end.
@@ -102,10 +103,6 @@ def normalized_brain_key(words: str) -> str:
     return _WHITESPACE.sub(" ", words).strip(" ").translate(_UPPER_CASE)
 
 
-def _bytes_of(text: str) -> bytes:
-    return text.encode("utf-8", "surrogateescape")
-
-
 @dataclass(frozen=True, slots=True, repr=False)
 class PrivateKey:
     """A private key and its public key. Its printed form shows the public key alone."""
@@ -146,11 +143,11 @@ class PrivateKey:
     @classmethod
     def from_password(cls, account: str, role: str, password: str) -> PrivateKey:
         """The key of one role (`master`, `active`, `regular`, `memo`) that wallets derive from a password."""
-        return cls(sha256(_bytes_of(account + role + password)))
+        return cls(sha256(text_bytes(account + role + password)))
 
     @classmethod
     def from_brain_key(cls, words: str, sequence: int = 0) -> PrivateKey:
-        return cls(sha256(sha512(_bytes_of(f"{normalized_brain_key(words)} {sequence}"))))
+        return cls(sha256(sha512(text_bytes(f"{normalized_brain_key(words)} {sequence}"))))
 
 
 declare(

@@ -7,6 +7,7 @@ import struct
 import coincurve
 
 from ledgerd.codec.errors import OUT_OF_RANGE, DecodeError, EncodeError
+from ledgerd.codec.json.text import text_bytes, text_of
 from ledgerd.codec.kinds import Reading
 from ledgerd.codec.types.varint import pack_varint, read_varint
 from ledgerd.protocol.crypto import base58
@@ -35,7 +36,7 @@ def encode(text: str, sender: PrivateKey, recipient: PublicKey, nonce: int) -> s
     key = _message_key(sender, recipient, nonce)
     from ledgerd.protocol.crypto import cbc  # noqa: PLC0415 - heavy, and few programs encrypt
 
-    sealed = cbc.encrypt(key[:32], key[32:48], _with_length(text.encode("utf-8", "surrogateescape")))
+    sealed = cbc.encrypt(key[:32], key[32:48], _with_length(text_bytes(text)))
     head = _HEAD.pack(sender.public, recipient, nonce, _check(key))
     return MARK + base58.encode(head + _with_length(sealed))
 
@@ -60,7 +61,7 @@ def decode(memo: str, own: PrivateKey) -> str:
         plain = cbc.decrypt(key[:32], key[32:48], sealed)
     except ValueError:
         raise DecodeError("the memo is damaged") from None
-    return _after_length(plain).decode("utf-8", "surrogateescape")
+    return text_of(_after_length(plain))
 
 
 def _message_key(own: PrivateKey, other: PublicKey, nonce: int) -> bytes:

@@ -15,10 +15,10 @@ from ledgerd.protocol.errors import RuleViolation, require
 Signature = NewType("Signature", bytes)
 """One header byte, then r and s, 32 bytes each, high byte first."""
 
-declare(Signature, FixedBytes(65, "signature"))
-
 SIGNATURE_SIZE = 65
 DIGEST_SIZE = 32
+
+declare(Signature, FixedBytes(SIGNATURE_SIZE, "signature"))
 
 _FIRST_HEADER = 27
 _LAST_HEADER = 34

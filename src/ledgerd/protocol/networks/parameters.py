@@ -10,6 +10,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from ledgerd.codec.json.text import text_bytes
 from ledgerd.codec.types.varint import pack_varint
 from ledgerd.protocol.constants import BLOCKS_PER_YEAR, COMMITTEE_MAX_DURATION, EMERGENCY_MISSED_ROUNDS
 from ledgerd.protocol.crypto.keys import PublicKey, public_key_from_text
@@ -55,7 +56,7 @@ Period = Annotated[int, Meta(ge=1, le=0xFFFFFFFF)]
 
 def chain_id_of(name: str) -> ChainId:
     """The id of a chain is the hash of its packed name (spec 01, section 5)."""
-    raw = name.encode("utf-8", "surrogateescape")
+    raw = text_bytes(name)
     return ChainId(hashlib.sha256(pack_varint(len(raw)) + raw).digest())
 
 

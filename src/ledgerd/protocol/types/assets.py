@@ -13,7 +13,7 @@ import msgspec
 from ledgerd.codec.errors import ASSERTION, DecodeError
 from ledgerd.codec.json.errors import JsonError
 from ledgerd.codec.json.scalars import as_int64, as_string, parse_int64
-from ledgerd.codec.json.text import quote
+from ledgerd.codec.json.text import quote, text_bytes, text_of
 from ledgerd.codec.source import Source
 from ledgerd.codec.types.numbers import Int64, Share, UInt64
 from ledgerd.protocol.errors import Overflow, RuleViolation, Underflow, require
@@ -41,7 +41,7 @@ def _name(symbol: int) -> str:
     raw = symbol.to_bytes(8, "little")
     if raw[7]:
         raise JsonError(ASSERTION, "a[7] == 0: ")
-    return raw[1:].partition(b"\0")[0].decode("utf-8", "surrogateescape")
+    return text_of(raw[1:].partition(b"\0")[0])
 
 
 @lru_cache(maxsize=256)
@@ -87,20 +87,16 @@ def _parse(text: str) -> tuple[int, int]:
     if dot >= 0:
         _require(space > dot, "space_pos > dot_pos: ")
         fraction = text[dot + 1 : space]
-        decimals = len(_raw(fraction)) & 0xFF
+        decimals = len(text_bytes(fraction)) & 0xFF
         _require(decimals < MAX_DECIMALS, "d < 15: ")
         power = _POWERS[decimals]
         # as_int64 wraps: the reference calculates with bare 64-bit numbers here.
         amount = as_int64(parse_int64(text[:dot]) * power + parse_int64(f"1{fraction}") - power)
     else:
         decimals, amount = 0, parse_int64(text[:space])
-    name = _raw(text[space + 1 :])
+    name = text_bytes(text[space + 1 :])
     _require(len(name) <= MAX_SYMBOL_BYTES, "symbol_size <= 6: ")
     return amount, int.from_bytes(name, "little") << 8 | decimals
-
-
-def _raw(text: str) -> bytes:
-    return text.encode("utf-8", "surrogateescape")
 
 
 def _require(condition: bool, text: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ledgerd.codec.json.legacy import is_valid
+from ledgerd.codec.json.text import text_bytes
 from ledgerd.protocol.errors import require
 
 MAX_MEMO_LENGTH = 2048
@@ -11,7 +12,7 @@ MAX_PERMLINK_LENGTH = 256
 
 def byte_length(text: str) -> int:
     """How many bytes a text takes; all limits of the protocol are in bytes."""
-    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogateescape"))
+    return len(text) if text.isascii() else len(text_bytes(text))
 
 
 def is_utf8(text: str) -> bool:
@@ -26,7 +27,7 @@ def is_utf8(text: str) -> bool:
 
 def is_json(text: str) -> bool:
     """Whether the reference takes the text for JSON (spec 01, section 4)."""
-    return is_valid(text.encode("utf-8", "surrogateescape"))
+    return is_valid(text_bytes(text))
 
 
 def require_memo(memo: str) -> None:

@@ -13,6 +13,7 @@ from functools import lru_cache
 from ledgerd.basics.durations import DAY
 from ledgerd.codec.errors import FOREIGN
 from ledgerd.codec.json.errors import JsonError
+from ledgerd.codec.json.text import text_bytes
 
 EPOCH = date(1970, 1, 1).toordinal()
 MICROSECONDS = 1_000_000
@@ -83,7 +84,7 @@ def _usual_day(text: str) -> int | None:
 
 
 def _parse(text: str) -> int:
-    raw = text.encode("utf-8", "surrogateescape")
+    raw = text_bytes(text)
     # Bytes one to one: no letter of another script is a digit, and positions are those of the reference.
     letters = raw.decode("latin-1")
     calendar_part, _, clock_part = letters.partition("T")

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ledgerd.replica.digest import MODULUS, hash_of, packed_digest, read_digest
-from ledgerd.state.files.change_frames import ChangedEntries
 from ledgerd.state.files.disk import Disk, LmdbTransaction, Space
+from ledgerd.state.files.recording import ChangedEntries
 
 OWN = "replica"
 """A database that the node's file does not have."""

@@ -18,11 +18,12 @@ from ledgerd.replica.copies.ownership import MARK, refuse_state_of_node
 from ledgerd.replica.digest import packed_digest
 from ledgerd.replica.source import HEADER_NUMBER, NAMES
 from ledgerd.state.errors import StoreFull
-from ledgerd.state.files.change_frames import ChangedEntries, ChangedPart, ChangeFault
+from ledgerd.state.files.change_frames import ChangeFault
 from ledgerd.state.files.change_log import FIRST_BESIDE, POSITION_VALUE
 from ledgerd.state.files.disk import DATA_FILE, NEARLY_FULL, LmdbTransaction
 from ledgerd.state.files.header import BEING_LOADED, FORMAT, FORMAT_KEY, LAYOUT_KEY, VALUE, read_revision, read_value
 from ledgerd.state.files.lock import lock_writer
+from ledgerd.state.files.recording import ChangedEntries, FileChanges
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.tables.tables import layout
 
@@ -56,7 +57,7 @@ class StateCopy:
             self._projections = self._open(folder / FOLDER, beside)
             self._state = self._open(folder, {number: NAMES[number] for number in NAMES.keys() - beside.keys()})
         self._layout = layout(STORED_TABLES).encode()
-        self._pending: ChangedPart = {}
+        self._pending: FileChanges = {}
         self._pending_bytes = 0
         self._header: ChangedEntries = {}
         self._loaded_bytes = 0
@@ -86,7 +87,7 @@ class StateCopy:
 
     # -- changes
 
-    def add(self, part: ChangedPart) -> None:
+    def add(self, part: FileChanges) -> None:
         """Add changes; of one entry, the last one counts."""
         for number, entries in part.items():
             if number not in NAMES:

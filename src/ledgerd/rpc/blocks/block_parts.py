@@ -14,8 +14,8 @@ from ledgerd.codec.partial import bytes_before
 from ledgerd.codec.types.numbers import UInt16, UInt32
 from ledgerd.codec.types.varint import pack_varint, read_varint
 from ledgerd.protocol.blocks.block import SignedHeader
-from ledgerd.protocol.blocks.transaction import SIGNATURE_SIZE, Transaction
-from ledgerd.protocol.crypto.signatures import Signature
+from ledgerd.protocol.blocks.transaction import Transaction
+from ledgerd.protocol.crypto.signatures import SIGNATURE_SIZE, Signature
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.base import Extensions
 from ledgerd.protocol.types.identifiers import TransactionId

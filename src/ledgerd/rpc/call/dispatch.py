@@ -15,7 +15,7 @@ from ledgerd.basics.quotas import HeldAmounts
 from ledgerd.chain.log.files import DamageReports
 from ledgerd.codec.errors import DecodeError
 from ledgerd.codec.json.scalars import as_object
-from ledgerd.codec.json.text import Json
+from ledgerd.codec.json.text import Json, text_bytes
 from ledgerd.metrics.meters.requests import AT_FAILED, AT_OK, AT_REFUSED, RequestMeter, RequestTiming
 from ledgerd.protocol.errors import OperatorError, RuleViolation
 from ledgerd.protocol.properties import json_defaults_of
@@ -28,7 +28,6 @@ from ledgerd.rpc.call.limits import NOBODY, Asker, Limits
 from ledgerd.rpc.call.reading import LARGE, LargeBatch, read_large_request, read_request
 from ledgerd.rpc.call.view import ApiView, Node
 from ledgerd.rpc.shares.loop_turns import LoopTurns
-from ledgerd.state.tables.keys import text_bytes
 from ledgerd.supervision.threads import in_thread
 
 log = logging.getLogger(__name__)

@@ -7,9 +7,8 @@ from typing import NamedTuple
 from ledgerd.codec.errors import PARSE_ERROR
 from ledgerd.codec.json.errors import JsonError
 from ledgerd.codec.json.scalars import as_array, as_string
-from ledgerd.codec.json.text import Json, dumps
+from ledgerd.codec.json.text import Json, dumps, text_bytes
 from ledgerd.rpc.call.errors import INVALID_REQUEST, NO_PARAMETERS, ErrorObject, PlainError, Unresolved
-from ledgerd.state.tables.keys import text_bytes
 
 VERSION = "2.0"
 NO_ID = "null"

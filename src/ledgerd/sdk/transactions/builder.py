@@ -10,9 +10,9 @@ from weakref import WeakKeyDictionary
 
 import msgspec
 
-from ledgerd.protocol.blocks.transaction import SIGNATURE_SIZE
 from ledgerd.protocol.constants import MAX_PROPOSAL_LIFETIME_SEC, MAX_TIME_UNTIL_EXPIRATION
 from ledgerd.protocol.crypto.memo import MARK
+from ledgerd.protocol.crypto.signatures import SIGNATURE_SIZE
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.accounts.proposals import OperationWrapper, ProposalCreate

@@ -14,7 +14,7 @@ import lmdb
 from msgspec.structs import replace
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.ledger.provenance import note_provenance, provenance_of
+from ledgerd.chain.ledger.provenance import provenance_of, record_provenance
 from ledgerd.chain.offline.invariants import faults_of_state
 from ledgerd.protocol.networks.parameters import ChainParameters
 from ledgerd.snapshot.errors import SnapshotError
@@ -67,7 +67,7 @@ def require_sound(
         raise SnapshotError(f"the state of the snapshot is not sound, with {count} problems: {'; '.join(named)}")
     provenance = provenance_of(store)
     if provenance is not None:
-        note_provenance(store, replace(provenance, is_audited=True))
+        record_provenance(store, replace(provenance, is_audited=True))
 
 
 def _asked(store: Store, beside: AskedProcesses) -> dict[Table[Any], AwaitedAnswer | None]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from ledgerd.basics.closing import on_error
-from ledgerd.chain.ledger.provenance import Provenance, note_provenance, provenance_of
+from ledgerd.chain.ledger.provenance import Provenance, provenance_of, record_provenance
 from ledgerd.chain.log.state_blocks import StateBlocks
 from ledgerd.projections.kept import KeptProjections
 from ledgerd.protocol.networks.parameters import ChainParameters
@@ -24,12 +24,12 @@ from ledgerd.snapshot.settings import ANY, Terms
 from ledgerd.state import Store
 from ledgerd.state.files.disk import Space
 from ledgerd.state.objects import STORED_TABLES
-from ledgerd.state.objects.transactions import REVERSIBLE_BLOCKS, ReversibleBlock
+from ledgerd.state.objects.transactions import BLOCK_SUMMARY_COUNT, REVERSIBLE_BLOCKS, ReversibleBlock
 
 MOST_PROCESSES = 3
 """Beside an import: the reading of the file and the writing of the rows leave no work for more."""
-FEWEST_RECORDS = 20_000
-"""Fewer take about as long as the start of a process."""
+FEWEST_RECORDS = BLOCK_SUMMARY_COUNT + 50_000
+"""Fewer take about as long as the start of a process. Every state has the ids of 65,536 blocks, which are soon read."""
 
 
 def read_snapshot(file: Path) -> Snapshot:
@@ -63,7 +63,7 @@ def build_state(
             store.create(REVERSIBLE_BLOCKS, ReversibleBlock(number=head.number, packed=head.packed))
         _require_block(store, terms.needed_block)
         provenance = provenance_of(store) or Provenance(snapshot.head_number)
-        note_provenance(store, replace(provenance, sources=terms.sources, checksum=terms.checksum))
+        record_provenance(store, replace(provenance, sources=terms.sources, checksum=terms.checksum))
         store.commit()
         if not (terms.audits_later and is_long(snapshot)):
             require_sound(store, network, checked, beside)

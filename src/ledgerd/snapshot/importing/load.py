@@ -8,7 +8,7 @@ from collections import Counter
 from typing import Any
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.ledger.provenance import Provenance, note_provenance
+from ledgerd.chain.ledger.provenance import Provenance, record_provenance
 from ledgerd.chain.log.state_blocks import CHAIN_ID, IMPORTED, LOG_KIND
 from ledgerd.chain.offline.audit import accept_discrepancies
 from ledgerd.chain.rules.markets.seeds import FrozenTally, record_leverage_ends, recount_accounts, recount_oracles
@@ -85,7 +85,7 @@ def load(
         raise SnapshotError("a vote for a validator in the snapshot is of an account that is not in it") from None
     votes, routes = surplus[Sum.VOTES], surplus[Sum.ROUTES]
     sums = len(votes), sum(votes.values()), len(routes), sum(routes.values())
-    note_provenance(store, Provenance(snapshot.head_number, 0, "", *sums))
+    record_provenance(store, Provenance(snapshot.head_number, 0, "", *sums))
     return head_block
 
 

@@ -14,7 +14,7 @@ from zlib import crc32
 import msgspec
 
 from ledgerd.basics.frames import FrameFault
-from ledgerd.state.files.noted import Notes
+from ledgerd.state.files.recording import ChangedEntries, FileChanges
 
 FRAME = struct.Struct(">IBI")
 """What stands before a body: the length of what follows, as in any frame, a kind, and the checksum of the body."""
@@ -33,11 +33,9 @@ POSITION = struct.Struct(">8sQ")
 
 _HEAD = struct.Struct(f">{POSITION.size}s{POSITION.size}sQQ")
 
-ChangedEntries = dict[bytes, bytes | None]
-ChangedPart = dict[int, ChangedEntries]
 _encoder = msgspec.msgpack.Encoder()
 _encode, _encode_into = _encoder.encode, _encoder.encode_into
-_decode_part = msgspec.msgpack.Decoder(ChangedPart).decode
+_decode_part = msgspec.msgpack.Decoder(FileChanges).decode
 
 
 class ChangeFault(FrameFault):
@@ -87,22 +85,22 @@ def read_head(body: bytes) -> RecordHead:
     return RecordHead(*_HEAD.unpack(body))
 
 
-def read_part(body: bytes) -> ChangedPart:
+def read_part(body: bytes) -> FileChanges:
     try:
         return _decode_part(body)
     except msgspec.MsgspecError as fault:
         raise ChangeFault(f"a part of a record that cannot be read: {fault}") from fault
 
 
-def put_small_part(notes: Notes, buffer: bytearray, offset: int) -> bool:
+def put_small_part(changes: FileChanges, buffer: bytearray, offset: int) -> bool:
     """Put the frame of what a commit has changed into a buffer, which ends with it; whether it fits into one frame.
 
     Most commits do, so their bytes are made where they are written from.
     """
-    if sum(map(len, notes.values())) > PART_ENTRIES:
+    if sum(map(len, changes.values())) > PART_ENTRIES:
         return False
     start = offset + FRAME.size
-    _encode_into(dict(notes), buffer, start)
+    _encode_into(dict(changes), buffer, start)
     length = len(buffer) - start
     if length > PART_BYTES:
         return False
@@ -111,9 +109,9 @@ def put_small_part(notes: Notes, buffer: bytearray, offset: int) -> bool:
     return True
 
 
-def parts_of(notes: Notes) -> Iterator[bytes]:
+def parts_of(changes: FileChanges) -> Iterator[bytes]:
     """The frames of what a commit has changed: small ones, so that nobody needs memory for all of it."""
-    for number, entries in notes.items():
+    for number, entries in changes.items():
         part: ChangedEntries = {}
         size = 0
         for key, value in entries.items():

@@ -17,7 +17,7 @@ from typing import IO, NamedTuple
 
 from ledgerd.basics.frames import FrameFault, read_frame
 from ledgerd.state.files import change_frames
-from ledgerd.state.files.noted import Notes
+from ledgerd.state.files.recording import FileChanges
 
 log = logging.getLogger(__name__)
 
@@ -180,7 +180,7 @@ class ChangeLog:
         self._first_revision = 0
         self._revision = self._committing = 0
         self._is_failing = False
-        self._beside: Notes = {}
+        self._beside: FileChanges = {}
         """What the store beside the state has changed since the last record."""
         self._is_cut = False
         """Whether the next record continues none."""
@@ -218,9 +218,9 @@ class ChangeLog:
     def following(self) -> bytes:
         return change_frames.POSITION.pack(self._run, self._count + 1)
 
-    def add(self, notes: Notes) -> None:
+    def add(self, changes: FileChanges) -> None:
         """The store beside the state has committed changes, which belong to the next commit of the state."""
-        for number, entries in notes.items():
+        for number, entries in changes.items():
             self._beside.setdefault(number, {}).update(entries)
 
     def cut(self) -> None:
@@ -228,23 +228,23 @@ class ChangeLog:
         self._drop_all()
         self._beside, self._is_cut = {}, True
 
-    def write(self, before: bytes, revision: int, notes: Notes) -> None:
+    def write(self, before: bytes, revision: int, changes: FileChanges) -> None:
         """Write the record of a commit that is about to be made; one that failed is overwritten."""
         if self._beside:
-            notes = {**notes, **self._beside}
+            changes = {**changes, **self._beside}
         if self._is_cut:
             before = NOWHERE
         try:
             file = self._opened(revision)
             file.seek(self._end)
             record = self._record
-            if change_frames.put_small_part(notes, record, HEAD_SIZE):
+            if change_frames.put_small_part(changes, record, HEAD_SIZE):
                 size = len(record) - HEAD_SIZE
                 record[:HEAD_SIZE] = change_frames.RecordHead(before, self.following, revision, size).packed
                 _write_all(file, record)
             else:
                 file.seek(self._end + HEAD_SIZE)
-                size = sum([_write_all(file, part) for part in change_frames.parts_of(notes)])
+                size = sum([_write_all(file, part) for part in change_frames.parts_of(changes)])
                 file.seek(self._end)
                 _write_all(file, change_frames.RecordHead(before, self.following, revision, size).packed)
             self._written, self._committing = self._end + HEAD_SIZE + size, revision

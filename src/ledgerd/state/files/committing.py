@@ -8,7 +8,7 @@ from typing import Any
 from ledgerd.state.files.change_log import FIRST_BESIDE, NOWHERE, POSITION_VALUE, ChangeLog, digest_of_layout
 from ledgerd.state.files.disk import Database, Disk
 from ledgerd.state.files.header import Header, database_names
-from ledgerd.state.files.noted import Notes
+from ledgerd.state.files.recording import FileChanges
 from ledgerd.state.tables.tables import Table, layout
 
 
@@ -27,14 +27,14 @@ class Committing:
         """
         names = database_names(tables)
         if self._log is not None and self._is_beside:
-            self._disk.note_changes({databases[name]: FIRST_BESIDE + number for number, name in enumerate(names)})
+            self._disk.record_changes({databases[name]: FIRST_BESIDE + number for number, name in enumerate(names)})
             return
         if self._log is None:
             if self._position != NOWHERE:
                 self._header.set_value(POSITION_VALUE, NOWHERE)
             return
         self._log.begin(digest_of_layout(layout(tables)), self._position)
-        self._disk.note_changes({databases[name]: number for number, name in enumerate(names)})
+        self._disk.record_changes({databases[name]: number for number, name in enumerate(names)})
 
     def carry_out(self, write: Callable[[], object], revision: int) -> None:
         """Make what a function writes durable, as the state of a revision; a failure leaves the file as it was."""
@@ -50,22 +50,22 @@ class Committing:
 
         def write_and_log() -> None:
             write()
-            log.write(before, revision, self._disk.notes)
+            log.write(before, revision, self._disk.changes)
 
         self._disk.carry_out(write_and_log)
         log.confirm()
         self._position = following
 
     def _carry_out_beside(self, write: Callable[[], object], log: ChangeLog) -> None:
-        notes: Notes = {}
+        changes: FileChanges = {}
 
-        def write_and_note() -> None:
-            nonlocal notes
+        def write_and_keep() -> None:
+            nonlocal changes
             write()
-            notes = self._disk.notes
+            changes = self._disk.changes
 
-        self._disk.carry_out(write_and_note)
-        log.add(notes)
+        self._disk.carry_out(write_and_keep)
+        log.add(changes)
 
     def close(self) -> None:
         if self._log is not None and not self._is_beside:

@@ -18,8 +18,8 @@ from lmdb import _Database
 
 from ledgerd.state.errors import StorageError, StoreFull, unreadable
 from ledgerd.state.files.change_log import ChangeLog
-from ledgerd.state.files.noted import NotedTransaction, Notes
 from ledgerd.state.files.pages import is_whole
+from ledgerd.state.files.recording import FileChanges, RecordingTransaction
 
 DATA_FILE, LOCKS = "data.mdb", "lock.mdb"
 MAX_DATABASES = 512
@@ -126,21 +126,21 @@ class Disk:
         self.abort()
         other = copy(self)
         other.on_begin(lambda _: None)
-        other.note_changes(None)
+        other.record_changes(None)
         return other
 
     def on_begin(self, action: Callable[[LmdbTransaction], None]) -> None:
         """Set what writes into each new transaction what an abandoned one has lost."""
         self._after_begin = action
 
-    def note_changes(self, numbers: Mapping[Database, int] | None) -> None:
-        """From the next transaction on, note what is written into these databases, which have numbers."""
+    def record_changes(self, numbers: Mapping[Database, int] | None) -> None:
+        """From the next transaction on, record what is written into these databases, which have numbers."""
         self._numbers = numbers
 
     @property
-    def notes(self) -> Notes:
+    def changes(self) -> FileChanges:
         transaction = self.transaction
-        return transaction.notes if isinstance(transaction, NotedTransaction) else {}
+        return transaction.changes if isinstance(transaction, RecordingTransaction) else {}
 
     def open_databases(self, names: Iterable[str]) -> dict[str, Database]:
         try:
@@ -170,7 +170,7 @@ class Disk:
         transaction = self.environment.begin(write=True)
         if self._numbers is None:
             return transaction
-        return cast("LmdbTransaction", NotedTransaction(transaction, self._numbers))
+        return cast("LmdbTransaction", RecordingTransaction(transaction, self._numbers))
 
     def put_all(self, database: Database, removed: Iterable[bytes], added: Collection[tuple[bytes, bytes]]) -> None:
         """Change entries; when the map is full, it grows and `on_begin` writes what was written before."""
@@ -270,7 +270,7 @@ def put_all(
     added: Collection[tuple[bytes, bytes]],
 ) -> None:
     """Delete entries, then put others: a new one may have the key of a deleted one."""
-    if isinstance(transaction, NotedTransaction):
+    if isinstance(transaction, RecordingTransaction):
         transaction.put_all(database, removed, added)
         return
     for key in removed:

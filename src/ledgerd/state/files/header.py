@@ -68,10 +68,6 @@ def require_known(transaction: LmdbTransaction, database: Database, folder: str)
         raise StoreNewer(newer_format(f"the state in {folder}", number, STATE.number, opened_by))
 
 
-def has_layout(transaction: LmdbTransaction, database: Database, wanted: bytes) -> bool:
-    return transaction.get(LAYOUT_KEY, db=database) == wanted
-
-
 class Header:
     """The header of a store that is open for writing."""
 
@@ -134,11 +130,6 @@ class Header:
 def read_revision(transaction: LmdbTransaction, database: Database) -> int:
     raw = transaction.get(REVISION_KEY, db=database)
     return 0 if raw is None else _decode_revision(raw)
-
-
-def read_next_id(transaction: LmdbTransaction, database: Database, table: Table[Any]) -> int:
-    raw = transaction.get(COUNTERS + table.title.encode(), db=database)
-    return 0 if raw is None else _decode_counters(raw)[0]
 
 
 def read_counters(transaction: LmdbTransaction, database: Database, table: Table[Any]) -> Counters | None:

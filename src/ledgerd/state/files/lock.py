@@ -37,8 +37,7 @@ def holder_of(folder: Path) -> int | None:
         try:
             _try_shared(file)
         except OSError:
-            file.seek(0)
-            text = file.read(32).decode("ascii", "replace").strip()
+            text = _holder_in(file)
             return int(text) if text.isdecimal() else 0
     return None
 
@@ -49,8 +48,7 @@ def lock_writer(folder: Path) -> IO[bytes]:
     try:
         _lock_soon(file)
     except OSError as error:
-        file.seek(0)
-        holder = file.read(32).decode("ascii", "replace").strip()
+        holder = _holder_in(file)
         file.close()
         raise StoreLocked(
             f"{folder} is in use by another node{f' (process {holder})' if holder else ''}: "
@@ -60,6 +58,11 @@ def lock_writer(folder: Path) -> IO[bytes]:
     file.write(b"%d" % os.getpid())
     file.flush()
     return file
+
+
+def _holder_in(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read(32).decode("ascii", "replace").strip()
 
 
 def _lock_soon(file: IO[bytes]) -> None:

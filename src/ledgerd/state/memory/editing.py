@@ -1,4 +1,4 @@
-"""The contexts in which objects are changed: they tell the tables before and after, and may note what was before."""
+"""The contexts in which objects are changed: they tell the tables before and after, and may record what was before."""
 
 from __future__ import annotations
 
@@ -52,23 +52,23 @@ class Editing:
             edit.table.revert(edit)
 
 
-def noting_editor(
+def recording_editor(
     tables: Mapping[type[Entity], OpenTable[Any]],
     record: type[E],
-    notes: dict[int, tuple[E, T]],
+    touched: dict[int, tuple[E, T]],
     read: Callable[[E], T],
 ) -> Callable[..., Edit[Any] | Editing]:
-    """A way to edit objects of these tables that notes, once, each of a kind with what is read of it before."""
+    """A way to edit objects of these tables that records, once, each of a kind with what is read of it before."""
 
     def remember(entity: Any) -> None:  # noqa: ANN401 - an object of any table
-        if entity.id not in notes:
-            notes[entity.id] = entity, read(entity)
+        if entity.id not in touched:
+            touched[entity.id] = entity, read(entity)
 
     def editing(entity: Any, *others: Any) -> Edit[Any] | Editing:  # noqa: ANN401 - the same
         kind = type(entity)
         if not others:
-            if kind is record and entity.id not in notes:  # without a call: most edits are of one object
-                notes[entity.id] = entity, read(entity)
+            if kind is record and entity.id not in touched:  # without a call: most edits are of one object
+                touched[entity.id] = entity, read(entity)
             return Edit(tables[kind], entity)
         for each in (entity, *others):
             if type(each) is record:

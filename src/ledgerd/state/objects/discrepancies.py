@@ -17,7 +17,7 @@ class Sum(IntEnum):
     VOTES = 1
     """The votes of a validator against what its voters give."""
     ROUTES = 2
-    """The number of withdrawal routes that an account has noted against those there are."""
+    """The number of withdrawal routes that an account counts against those there are."""
 
 
 class Discrepancy(Entity):

@@ -142,13 +142,7 @@ class SessionStack:
             raise StoreMisuse(f"session {session.revision} is not the newest one")
 
     def value_at(self, table: Table[E], object_id: int, revision: int, now: E | None) -> E | None:
-        for session in reversed(self.sessions):
-            if session.revision <= revision:
-                break
-            session.load()
-            undo: TableUndo[E] | None = session.changes.get(table)
-            if undo is None:
-                continue
+        for undo in self._undos_above(revision, table):
             if object_id in undo.created:
                 now = None
             else:
@@ -156,13 +150,16 @@ class SessionStack:
         return now
 
     def removed_since(self, table: Table[E], revision: int) -> Iterator[E]:
+        for undo in self._undos_above(revision, table):
+            yield from undo.removed.values()
+
+    def _undos_above(self, revision: int, table: Table[E]) -> Iterator[TableUndo[E]]:
         for session in reversed(self.sessions):
             if session.revision <= revision:
                 return
             session.load()
-            undo: TableUndo[E] | None = session.changes.get(table)
-            if undo is not None:
-                yield from undo.removed.values()
+            if table in session.changes:
+                yield session.changes[table]
 
     def unstored(self) -> Iterator[Session]:
         return (session for session in self.sessions if not session.is_stored)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from ledgerd.codec.json.text import text_bytes
 from ledgerd.codec.source import Source
 
 MAX_KEY_BYTES = 511
@@ -92,11 +93,6 @@ def descending(order: Order) -> Order:
         largest = (1 << 8 * struct.calcsize(packing.letter)) - 1
         turned = Packing(packing.letter, largest - packing.offset, is_descending=True)
     return Order(f"{order.title} desc", encode_complement, is_exact=order.is_exact, packing=turned)
-
-
-def text_bytes(text: str) -> bytes:
-    """The bytes that a text had on the wire, also where they are not UTF-8."""
-    return text.encode("utf-8", "surrogateescape")
 
 
 def _up_to_nul(raw: bytes) -> bytes:

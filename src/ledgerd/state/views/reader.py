@@ -19,10 +19,10 @@ from ledgerd.state.errors import StorageError, UnknownKey, unreadable
 from ledgerd.state.files.disk import DATA_FILE, Database, LmdbTransaction, environment_to_read, failure
 from ledgerd.state.files.header import (
     HEADER,
+    LAYOUT_KEY,
     check_header,
     database_names,
-    has_layout,
-    read_next_id,
+    read_counters,
     read_revision,
     read_value,
 )
@@ -206,7 +206,8 @@ class CommitView(RangeView):
         return int(self._transaction.stat(self._databases[table.title])["entries"])
 
     def next_id(self, table: Table[Any]) -> int:
-        return read_next_id(self._transaction, self._databases[HEADER], table)
+        next_id, *_ = read_counters(self._transaction, self._databases[HEADER], table) or (0,)
+        return next_id
 
     @property
     def revision(self) -> int:
@@ -268,7 +269,7 @@ class StateReader(Closing):
 
     def is_current(self) -> bool:
         with self._transaction() as transaction:
-            return has_layout(transaction, self._databases[HEADER], self._layout)
+            return transaction.get(LAYOUT_KEY, db=self._databases[HEADER]) == self._layout
 
     def free_dead_readers(self) -> int:
         """Free the places of readers whose processes have ended: the writer would keep for them what they read."""

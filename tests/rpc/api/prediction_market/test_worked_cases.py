@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.codec.json.text import text_bytes
 from ledgerd.projections.markets.metadata import NewMetadata, expiry_of, write_metadata
 from ledgerd.projections.markets.records import MarketRecords
 from ledgerd.projections.tables.market_records import (
@@ -34,7 +35,6 @@ from ledgerd.rpc.api.prediction_market.shared.sorting import MOST_LOOKED_UP
 from ledgerd.state.objects.markets.disputes import PM_DISPUTES, PmDispute, dispute_numbers
 from ledgerd.state.objects.markets.markets import PM_MARKETS, PmMarket, market_oracle, market_sums
 from ledgerd.state.objects.markets.oracles import PM_ORACLES, PmOracle
-from ledgerd.state.tables.keys import text_bytes
 from ledgerd.state.tables.tables import Table
 from tests.chain.ledgers import ALICE, CAROL, NOW, change, kept_beside
 from tests.chain.market_scenes import create_bet, create_market, create_oracle, market_ledger

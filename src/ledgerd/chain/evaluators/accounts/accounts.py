@@ -226,7 +226,7 @@ def recover_account(ledger: Ledger, operation: RecoverAccount) -> None:
         "request->new_master_authority == o.new_master_authority: "
         "New master authority does not match recovery request.",
     )
-    history = ledger.store.scan(recovery.MASTER_HISTORY_BY_ACCOUNT, lower=(account.name,), upper=(account.name,))
+    history = ledger.store.under(recovery.MASTER_HISTORY_BY_ACCOUNT, account.name)
     require(
         any(each.previous_master_authority == operation.recent_master_authority for each in history),
         "found: Recent authority not found in authority history.",

@@ -162,7 +162,7 @@ def delete_content(ledger: Ledger, operation: DeleteContent) -> None:
             "content.net_rshares <= 0: Cannot delete a content with network positive votes.",
         )
         return
-    for vote in ledger.store.scan(CONTENT_VOTE_BY_VOTER, lower=(deleted.id,), upper=(deleted.id,)):
+    for vote in ledger.store.under(CONTENT_VOTE_BY_VOTER, deleted.id):
         ledger.store.remove(vote)
     author = ledger.account(deleted.author)
     with ledger.editing(author):

@@ -25,6 +25,7 @@ from ledgerd.chain.rules.markets.market import (
     require_not_being_refunded,
 )
 from ledgerd.chain.rules.money.balances import adjust_balance
+from ledgerd.codec.json.text import text_bytes
 from ledgerd.pricing.constant_product import cancel, instant_fill
 from ledgerd.pricing.lmsr_fill import tokens_for_amount
 from ledgerd.pricing.widths import mul_div
@@ -252,9 +253,9 @@ def commitment_of(
     market: int, account: AccountName, side: int, outcome_index: int, amount: int, min_tokens: int, salt: str
 ) -> bytes:
     """The hash of a bet: its fields one after the other, the name filled up with zeros, then the salt."""
-    name = account.encode("utf-8", "surrogateescape")
+    name = text_bytes(account)
     fields = _FIXED.pack(market, name, side, outcome_index, amount, min_tokens)
-    return sha256(fields + salt.encode("utf-8", "surrogateescape"))
+    return sha256(fields + text_bytes(salt))
 
 
 @evaluates(bets.PmCommitBet)

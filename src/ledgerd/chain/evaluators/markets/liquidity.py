@@ -5,6 +5,7 @@ from __future__ import annotations
 from ledgerd.chain.ledger.arithmetic import int64, uint32, uint128
 from ledgerd.chain.ledger.evaluation import evaluates
 from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.rules.markets.curve import take_liquidity
 from ledgerd.chain.rules.markets.lazy_pool import serve_queue
 from ledgerd.chain.rules.markets.liquidation import ANY_SIDE, BY_OPPOSING_BET, cascade, has_active_position
 from ledgerd.chain.rules.markets.market import (
@@ -17,7 +18,7 @@ from ledgerd.chain.rules.markets.market import (
     require_markets_enabled,
 )
 from ledgerd.chain.rules.money.balances import adjust_balance
-from ledgerd.pricing.constant_product import reserves_with, reserves_without
+from ledgerd.pricing.constant_product import reserves_with
 from ledgerd.pricing.liquidity import (
     Deposit,
     Withdrawal,
@@ -116,7 +117,8 @@ def pm_withdraw_liquidity(ledger: Ledger, operation: PmWithdrawLiquidity) -> Non
     provider = ledger.account(operation.provider)
     move_balance(ledger, provider, fits_int64(amount + row.earned_fee), LIQUIDITY, -amount)
     depth = _depth_of(ledger, market, row, amount)
-    _thin(ledger, market, amount, depth)
+    with ledger.editing(market):
+        take_liquidity(market, amount, depth)
     _shrink(ledger, row, amount, depth)
     if market.market_type == BINARY:
         cascade(ledger, market, ANY_SIDE, BY_OPPOSING_BET)
@@ -144,18 +146,6 @@ def _depth_of(ledger: Ledger, market: PmMarket, row: PmLiquidity, amount: int) -
             "partial-withdraw bookkeeping)",
         )
     return depth
-
-
-def _thin(ledger: Ledger, market: PmMarket, amount: int, depth: int) -> None:
-    """Quirk: what a book was founded with, its subsidy, stays."""
-    liquidity = market.liquidity_sum
-    with ledger.editing(market):
-        market.liquidity_sum = fits_int64(liquidity - amount)
-        if market.market_type == MULTI:
-            market.lmsr_b = fits_int64(market.lmsr_b - depth)
-        elif liquidity > 0:
-            reserves = reserves_without(market.reserve_a, market.reserve_b, liquidity, amount)
-            market.reserve_a, market.reserve_b, market.k = reserves
 
 
 def _shrink(ledger: Ledger, row: PmLiquidity, amount: int, depth: int) -> None:

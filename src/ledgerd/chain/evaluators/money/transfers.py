@@ -10,7 +10,13 @@ from ledgerd.chain.ledger.evaluation import evaluates
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.accounts.energy import energy_now, spend_energy_with_shares
 from ledgerd.chain.rules.accounts.new_accounts import receive_anonymously
-from ledgerd.chain.rules.money.balances import adjust_balance, balance_of, create_vesting
+from ledgerd.chain.rules.money.balances import (
+    adjust_balance,
+    adjust_delegated,
+    adjust_received,
+    balance_of,
+    create_vesting,
+)
 from ledgerd.protocol.constants import ANONYMOUS_ACCOUNT, CASHOUT_WINDOW_SECONDS, MAX_WITHDRAW_ROUTES
 from ledgerd.protocol.errors import require
 from ledgerd.protocol.operations.money import transfers
@@ -147,10 +153,8 @@ def delegate_vesting_shares(ledger: Ledger, operation: transfers.DelegateVesting
         _return_later(ledger, delegation, -delta)
     if delta > 0:
         spend_energy_with_shares(ledger, delegator, delta)
-        with ledger.editing(delegator):
-            delegator.delegated_vesting_shares = fits_int64(delegator.delegated_vesting_shares + delta)
-    with ledger.editing(delegatee):
-        delegatee.received_vesting_shares = fits_int64(delegatee.received_vesting_shares + delta)
+        adjust_delegated(ledger, delegator, delta)
+    adjust_received(ledger, delegatee, delta)
     if delegation is not None:
         _leave_delegation(ledger, delegation, amount)
 

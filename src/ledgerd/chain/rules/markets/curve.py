@@ -7,10 +7,12 @@ from typing import ParamSpec, TypeVar
 
 from ledgerd.chain.ledger.arithmetic import DivideByZero
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.pricing.constant_product import Reserves
+from ledgerd.pricing.constant_product import Reserves, reserves_without
 from ledgerd.pricing.errors import DivisionByZero, PricingError
 from ledgerd.pricing.parimutuel import PenaltyTerms, time_penalty
 from ledgerd.protocol.errors import RuleViolation, require
+from ledgerd.protocol.operations.markets.markets import MULTI
+from ledgerd.protocol.types.assets import fits_int64
 from ledgerd.state.objects.markets.markets import OUTCOME_BY_MARKET, PM_OUTCOMES, PmMarket, PmOutcome
 
 P = ParamSpec("P")
@@ -30,6 +32,19 @@ def priced(compute: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
 def reserves_of(market: PmMarket) -> Reserves:
     """The binary curve of a market (spec 08, section 3.5)."""
     return Reserves(market.reserve_a, market.reserve_b, market.k)
+
+
+def take_liquidity(market: PmMarket, amount: int, depth: int) -> None:
+    """Out of a market that is being edited, with so much of the depth of a book. Quirk: what a book was founded with,
+    its subsidy, stays.
+    """
+    liquidity = market.liquidity_sum
+    market.liquidity_sum = fits_int64(liquidity - amount)
+    if market.market_type == MULTI:
+        market.lmsr_b = fits_int64(market.lmsr_b - depth)
+    elif liquidity > 0:
+        reserves = reserves_without(market.reserve_a, market.reserve_b, liquidity, amount)
+        market.reserve_a, market.reserve_b, market.k = reserves
 
 
 def time_penalty_of(ledger: Ledger, market: PmMarket, risk_time: int) -> int:

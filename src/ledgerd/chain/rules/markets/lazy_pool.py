@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 from ledgerd.chain.ledger.arithmetic import int64, uint32, uint128
 from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.rules.markets.curve import take_liquidity
 from ledgerd.chain.rules.markets.oracles import find_oracle
 from ledgerd.chain.rules.money.balances import adjust_balance
-from ledgerd.pricing.constant_product import reserves_with_halves, reserves_without
+from ledgerd.pricing.constant_product import reserves_with_halves
 from ledgerd.pricing.liquidity import MAX_HALVINGS, allocation, depth_added, depth_removed, reward_growth
 from ledgerd.protocol.operations.markets.markets import MULTI
 from ledgerd.protocol.types.assets import fits_int64
@@ -109,7 +110,7 @@ def allocate(ledger: Ledger, market: PmMarket) -> None:
 def _other_active_markets(ledger: Ledger, market: PmMarket) -> int:
     """Among the oldest rows of the oracle only: those of one with many ended markets may hide all active ones."""
     count = 0
-    rows = ledger.store.scan(MARKET_BY_ORACLE, lower=(market.oracle,), upper=(market.oracle,))
+    rows = ledger.store.under(MARKET_BY_ORACLE, market.oracle)
     for row in islice(rows, MAX_SCANNED):
         if row.status == TAKES_BETS and row.id != market.id:
             count += 1
@@ -159,14 +160,8 @@ def recall(ledger: Ledger, market: PmMarket, amount: int) -> int:
         return 0
     taken = min(amount, row.amount)
     depth = depth_removed(row.b_share, taken, row.amount) if market.market_type == MULTI else 0
-    liquidity = market.liquidity_sum
     with ledger.editing(market, row):
-        market.liquidity_sum = fits_int64(liquidity - taken)
-        if market.market_type == MULTI:
-            market.lmsr_b = fits_int64(market.lmsr_b - depth)
-        elif liquidity > 0:
-            reserves = reserves_without(market.reserve_a, market.reserve_b, liquidity, taken)
-            market.reserve_a, market.reserve_b, market.k = reserves
+        take_liquidity(market, taken, depth)
         if taken == row.amount:
             row.status = CLOSED
         else:
@@ -177,7 +172,7 @@ def recall(ledger: Ledger, market: PmMarket, amount: int) -> int:
 
 
 def _row_of_pool(ledger: Ledger, market: PmMarket) -> PmLiquidity | None:
-    rows = ledger.store.scan(LIQUIDITY_BY_MARKET, lower=(market.id,), upper=(market.id,))
+    rows = ledger.store.under(LIQUIDITY_BY_MARKET, market.id)
     return next((row for row in rows if row.status == PROVIDED and not row.provider), None)
 
 
@@ -196,7 +191,7 @@ NO_POOL_VOTES = PoolVotes(0, 0, 0)
 
 def pool_votes(ledger: Ledger) -> PoolVotes:
     """The pool as it stands; before hardfork 14 there is none."""
-    pool = ledger.store.find(lazy_pool.PM_LAZY_POOLS, 0)
+    pool = find_pool(ledger)
     if pool is None or pool.total_shares <= 0:
         return NO_POOL_VOTES
     value = int64(pool.free_balance + pool.allocated_balance + pool.leverage_fund_used)

@@ -14,9 +14,9 @@ from ledgerd.state.objects.markets.settlements import DEFERRED_CLAIM_BY_MARKET
 def return_liquidity(ledger: Ledger, market: PmMarket) -> None:
     """Close what stands, drop all claims unpaid, pay providers. The market's own numbers stay as they are."""
     force_close(ledger, market, BY_VOID)
-    for claim in ledger.store.scan(DEFERRED_CLAIM_BY_MARKET, lower=(market.id,), upper=(market.id,)):
+    for claim in ledger.store.under(DEFERRED_CLAIM_BY_MARKET, market.id):
         ledger.store.remove(claim)
-    for row in ledger.store.scan(LIQUIDITY_BY_MARKET, lower=(market.id,), upper=(market.id,)):
+    for row in ledger.store.under(LIQUIDITY_BY_MARKET, market.id):
         if row.status != ACTIVE:
             continue
         if row.provider:

@@ -42,7 +42,7 @@ def recount_newcomers(ledger: Ledger, parent_time: int) -> None:
     for oracle in ledger.store.scan(PM_ORACLES, reverse=True):
         if oracle.active_since < parent_time:
             return
-        markets = list(ledger.store.scan(MARKET_BY_ORACLE_STATUS, lower=(oracle.owner,), upper=(oracle.owner,)))
+        markets = list(ledger.store.under(MARKET_BY_ORACLE_STATUS, oracle.owner))
         _set_gauges(ledger, oracle, sum(map(_is_active, markets)), _gauges(ledger.store, markets))
 
 
@@ -99,7 +99,7 @@ def recount_oracles(ledger: Ledger) -> None:
 
 
 def record_leverage_ends(ledger: Ledger) -> None:
-    """Note when positions end, of which an import does not tell."""
+    """Record when positions end, of which an import does not tell."""
     with ledger.store.committed() as view:
         leveraged = {
             position.market for position in view.scan(PM_LEVERAGE_POSITIONS) if position.status == leverage.ACTIVE

@@ -21,6 +21,16 @@ def adjust_balance(ledger: Ledger, account: Account, tokens: int) -> None:
         account.balance = fits_int64(account.balance + tokens)
 
 
+def adjust_delegated(ledger: Ledger, delegator: Account, shares: int) -> None:
+    with ledger.editing(delegator):
+        delegator.delegated_vesting_shares = fits_int64(delegator.delegated_vesting_shares + shares)
+
+
+def adjust_received(ledger: Ledger, delegatee: Account, shares: int) -> None:
+    with ledger.editing(delegatee):
+        delegatee.received_vesting_shares = fits_int64(delegatee.received_vesting_shares + shares)
+
+
 def pay_committee(ledger: Ledger, account: Account, fee: int) -> None:
     adjust_balance(ledger, account, -fee)
     globals_ = ledger.globals

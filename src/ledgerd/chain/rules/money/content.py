@@ -105,7 +105,7 @@ def _pay_curators(ledger: Ledger, content: Content, reward: int) -> Paid:
     total, paid, vested = content.total_vote_weight, 0, 0
     if total == 0:
         return Paid(0, 0)
-    for vote in ledger.store.scan(CONTENT_VOTE_BY_WEIGHT, lower=(content.id,), upper=(content.id,)):
+    for vote in ledger.store.under(CONTENT_VOTE_BY_WEIGHT, content.id):
         claim = int64(fits_uint64(uint128(reward * vote.weight) // total))
         if claim <= 0:
             continue

@@ -68,6 +68,10 @@ def adjust_votes(ledger: Ledger, account: Account, delta: int) -> None:
         delta = truncated(delta, account.validators_voted_for)
         with ledger.editing(account):
             account.validators_vote_weight = fits_int64(account.validators_vote_weight + delta)
+    adjust_each_vote(ledger, account, delta)
+
+
+def adjust_each_vote(ledger: Ledger, account: Account, delta: int) -> None:
     for vote in votes_of(ledger, account):
         adjust_validator_vote(ledger, ledger.store.get(validators.VALIDATORS, vote.validator), delta)
 
@@ -116,9 +120,7 @@ def clear_votes(ledger: Ledger, account: Account) -> None:
 
 
 def remove_penalties(ledger: Ledger, validator: validators.Validator) -> None:
-    for penalty in ledger.store.scan(
-        validators.PENALTY_BY_VALIDATOR, lower=(validator.owner,), upper=(validator.owner,)
-    ):
+    for penalty in ledger.store.under(validators.PENALTY_BY_VALIDATOR, validator.owner):
         ledger.store.remove(penalty)
 
 
@@ -127,23 +129,18 @@ def remove_votes_for(ledger: Ledger, validator: validators.Validator, *, marks_v
 
     The reference goes on from a vote that it has just removed; what it means to do is to go on with the next one.
     """
-    votes = ledger.store.scan(validators.VALIDATOR_VOTE_BY_VALIDATOR, lower=(validator.id,), upper=(validator.id,))
+    votes = ledger.store.under(validators.VALIDATOR_VOTE_BY_VALIDATOR, validator.id)
     for vote in votes:
         _remove_vote(ledger, vote, marks_voter=marks_voters)
 
 
 def _remove_vote(ledger: Ledger, vote: validators.ValidatorVote, *, marks_voter: bool) -> None:
     voter = ledger.store.get(ACCOUNTS, vote.account)
-    _change_votes(ledger, voter, -voter.validators_vote_weight)
+    adjust_each_vote(ledger, voter, -voter.validators_vote_weight)
     ledger.store.remove(vote)
     with ledger.editing(voter):
         voter.validators_voted_for = voter.validators_voted_for - 1 & 0xFFFF
         if marks_voter:
             voter.valid = False
         voter.validators_vote_weight = voter.fair_vote_weight
-    _change_votes(ledger, voter, voter.validators_vote_weight)
-
-
-def _change_votes(ledger: Ledger, voter: Account, delta: int) -> None:
-    for vote in votes_of(ledger, voter):
-        adjust_validator_vote(ledger, ledger.store.get(validators.VALIDATORS, vote.validator), delta)
+    adjust_each_vote(ledger, voter, voter.validators_vote_weight)

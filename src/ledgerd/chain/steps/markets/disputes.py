@@ -103,7 +103,7 @@ def _count(ledger: Ledger, market: PmMarket, pool: PoolVotes) -> BallotTally:
     """Whatever is not for an outcome by more than nothing defends what the oracle said."""
     voted = defense = ballots = 0
     changes = [0] * market.outcome_count
-    for ballot in ledger.store.scan(disputes.DISPUTE_VOTE_BY_MARKET, lower=(market.id,), upper=(market.id,)):
+    for ballot in ledger.store.under(disputes.DISPUTE_VOTE_BY_MARKET, market.id):
         ballots += 1
         weight = voting_weight(ledger, pool, ballot.voter)
         voted = fits_int64(voted + weight)

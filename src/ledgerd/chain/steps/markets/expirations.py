@@ -113,7 +113,7 @@ def _collect(ledger: Ledger, market: PmMarket, budget: MarketBudget) -> bool:
         with ledger.editing(market):
             market.forfeit_pool = 0
     for index in PARTS:
-        for part in list(islice(ledger.store.scan(index, lower=(market.id,), upper=(market.id,)), budget.rows + 1)):
+        for part in list(islice(ledger.store.under(index, market.id), budget.rows + 1)):
             if not budget.spend():
                 return False
             ledger.store.remove(part)

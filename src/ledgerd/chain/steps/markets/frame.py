@@ -48,9 +48,9 @@ SECTIONS_OF_THE_POOL: tuple[MarketStep, ...] = (finish_voted, pay_withdrawals)
 """The first of them weighs the pool whether or not a dispute is due."""
 
 
-def process_markets(ledger: Ledger, progress: BlockContext) -> None:
+def process_markets(ledger: Ledger, context: BlockContext) -> None:
     """Do what is due in markets. A section that runs out of rows ends; those behind it run."""
-    _seed(ledger, progress.parent_time)
+    _seed(ledger, context.parent_time)
     budget = MarketBudget(ledger.median)
     # Without a market that ever was, only the pool can have something to do.
     for section in SECTIONS if ledger.store.next_id(PM_MARKETS) else SECTIONS_OF_THE_POOL:

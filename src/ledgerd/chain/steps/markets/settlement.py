@@ -70,7 +70,7 @@ def return_bet(ledger: Ledger, _market: PmMarket, state: settlements.PmSettlemen
 
 def pay_providers(ledger: Ledger, market: PmMarket, bonus: int, uncovered: int) -> None:
     """Quirk: without any provider nobody gets the bonus, and nothing else happens either."""
-    rows = ledger.store.scan(LIQUIDITY_BY_MARKET, lower=(market.id,), upper=(market.id,))
+    rows = ledger.store.under(LIQUIDITY_BY_MARKET, market.id)
     active = [row for row in rows if row.status == PROVIDED]
     if not active:
         record_discrepancy(ledger, Sum.TOKENS, uncovered - bonus)
@@ -174,7 +174,7 @@ def _pay_claims(ledger: Ledger, market: PmMarket, state: settlements.PmSettlemen
         cap = ledger.median.pm_early_exit_reward_cap_percent
         bucket = parimutuel.claims_bucket(state.stake_total, _fees(market, state), market.forfeit_pool, cap)
     with ledger.editing(state):
-        claims = ledger.store.scan(settlements.DEFERRED_CLAIM_BY_MARKET, lower=(market.id,), upper=(market.id,))
+        claims = ledger.store.under(settlements.DEFERRED_CLAIM_BY_MARKET, market.id)
         for claim in list(islice(claims, budget.rows + 1)):
             if not budget.spend():
                 return False

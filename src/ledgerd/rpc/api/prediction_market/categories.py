@@ -8,7 +8,7 @@ from typing import Annotated, NamedTuple
 
 import msgspec
 
-from ledgerd.codec.json.text import integer_text
+from ledgerd.codec.json.text import integer_text, text_bytes
 from ledgerd.codec.types.numbers import Int8, Int16, Int64, ShareAmount, UInt8, UInt32
 from ledgerd.projections.tables import market_records
 from ledgerd.rpc.api.prediction_market.declared import NEWEST, OLDEST, PREDICTION_MARKET_API, require_page
@@ -30,7 +30,7 @@ from ledgerd.rpc.api.shared.kinds import Printed, existing
 from ledgerd.rpc.call.counts import exactly, from_to
 from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.objects.markets.markets import MARKET_BY_STATUS, PM_MARKETS, market_sums
-from ledgerd.state.tables.keys import CUT_BYTES, text_bytes
+from ledgerd.state.tables.keys import CUT_BYTES
 from ledgerd.state.views.view import View
 
 HOT_TAGS = 20

@@ -8,7 +8,7 @@ from typing import Annotated
 import msgspec
 
 from ledgerd.basics.percents import HUNDRED_PERCENT
-from ledgerd.codec.json.text import quote
+from ledgerd.codec.json.text import quote, text_bytes
 from ledgerd.codec.types.numbers import Int16, Int64, UInt8, UInt32
 from ledgerd.pricing.widths import int64, mul_div, quotient128, truncated_quotient
 from ledgerd.protocol.types.names import AccountName
@@ -26,7 +26,6 @@ from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES, DynamicGlob
 from ledgerd.state.objects.markets import disputes
 from ledgerd.state.objects.markets.lazy_pool import LAZY_DEPOSIT_BY_ACCOUNT, PM_LAZY_POOLS
 from ledgerd.state.objects.markets.markets import PM_MARKETS, PmMarket, market_oracle
-from ledgerd.state.tables.keys import text_bytes
 from ledgerd.state.views.view import View
 
 UPHOLD = -1

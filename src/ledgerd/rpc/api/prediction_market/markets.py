@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from ledgerd.codec.json.text import text_bytes
 from ledgerd.codec.types.numbers import Int8, Int64, UInt32
 from ledgerd.projections.tables.market_records import META_BY_EVENT
 from ledgerd.protocol.types.names import AccountName
@@ -18,7 +19,7 @@ from ledgerd.rpc.call.counts import exactly, from_to
 from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.objects.markets import markets
 from ledgerd.state.objects.markets.disputes import DISPUTE_BY_MARKET
-from ledgerd.state.tables.keys import CUT_BYTES, text_bytes
+from ledgerd.state.tables.keys import CUT_BYTES
 from ledgerd.state.tables.tables import Index, Key
 from ledgerd.state.views.view import View
 

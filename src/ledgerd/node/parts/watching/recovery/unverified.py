@@ -49,7 +49,7 @@ class AuditPart(NodePart):
         provenance, head = await self._chain.run(lambda: (self._chain.chain.provenance, self._chain.chain.head_number))
         if provenance is None:
             return
-        warnings = list(provenance.told(head))
+        warnings = list(provenance.warnings(head))
         for text in warnings:
             log.warning("%s", text)
         self.work.warn("snapshot", "; ".join(warnings))
@@ -79,7 +79,7 @@ class AuditPart(NodePart):
         await asyncio.Event().wait()
 
     def _record_audited(self) -> None:
-        self._chain.chain.note_audited()
+        self._chain.chain.record_audit()
 
     async def _replace(self, provenance: Provenance, problem: str) -> None:
         """Ask trusted peers for another state until one has it; without such peers the node ends."""

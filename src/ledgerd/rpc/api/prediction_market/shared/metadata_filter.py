@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from ledgerd.codec.json.text import text_bytes
 from ledgerd.projections.tables.market_records import MetaLabels, meta_is_child, meta_labels, meta_span
-from ledgerd.state.tables.keys import text_bytes
 
 MARK = "\u0100"
 """Stands for no byte."""
