@@ -96,7 +96,7 @@ def test_an_import_that_climbs_is_found(tmp_path: Path, file: str, text: str, fa
         ("chain/evaluators/markets/bets.py", "from ledgerd.pricing import lmsr"),
         ("cli/main.py", "from ledgerd import __version__"),
         ("rpc/workers.py", "from ledgerd.supervision.processes import Child"),
-        ("supervision/work.py", "from ledgerd.supervision.policy import Restarts\nimport asyncio"),
+        ("supervision/work.py", "from ledgerd.supervision.health import Health\nimport asyncio"),
     ],
 )
 def test_an_import_that_goes_down_is_no_fault(tmp_path: Path, file: str, text: str) -> None:

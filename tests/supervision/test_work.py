@@ -10,8 +10,7 @@ import pytest
 
 from ledgerd.supervision.line_rates import LineRate
 from ledgerd.supervision.part import Part, Supervisor
-from ledgerd.supervision.policy import LINE_SECONDS, MOST_FAILURES, MOST_LINES
-from ledgerd.supervision.work import Ended, Ending, PartFailed, Work, Working
+from ledgerd.supervision.work import LINE_SECONDS, MOST_FAILURES, MOST_LINES, Ended, Ending, PartFailed, Work, Working
 from tests.patience import PATIENCE
 from tests.supervision.clocks import Clock
 

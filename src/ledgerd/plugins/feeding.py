@@ -17,8 +17,9 @@ from msgspec.structs import replace
 
 from ledgerd.basics.durable import write_whole
 from ledgerd.basics.formats import FileFormat
+from ledgerd.chain.ledger.events import AppliedOperation
 from ledgerd.chain.log.histories import RecordedOperation
-from ledgerd.history.embedded.kept_facts import KeptBlock, KeptFacts, KeptOperation, KeptSource
+from ledgerd.history.embedded.kept_facts import KeptBlock, KeptFacts, KeptSource
 from ledgerd.plugins.declarations import PluginObserver
 from ledgerd.plugins.installed import text_of_failure
 from ledgerd.plugins.reading import value_of
@@ -227,28 +228,19 @@ def observed(block: KeptBlock) -> ObservedBlock:
         previous=header.previous.hex(),
         time=header.timestamp,
         validator=str(header.validator),
-        operations=tuple(_observed_operation(block.number, each) for each in block.operations),
+        operations=tuple(_observed_operation(each.applied) for each in block.operations),
         missed=tuple(map(str, islice(block.missed, MOST_MISSED))),
         missed_slots=len(block.missed),
     )
 
 
-def _observed_operation(number: int, kept: KeptOperation) -> ObservedOperation:
-    recorded = RecordedOperation(
-        kept.transaction_id,
-        number,
-        kept.transaction_in_block,
-        kept.operation_in_transaction,
-        kept.virtual_operation,
-        kept.timestamp,
-        kept.operation,
-    )
-    name, value = cast("dict[str, list[Any]]", value_of(recorded.text))["op"]
+def _observed_operation(applied: AppliedOperation) -> ObservedOperation:
+    name, value = cast("dict[str, list[Any]]", value_of(RecordedOperation(*applied).text))["op"]
     return ObservedOperation(
-        trx_id=kept.transaction_id.hex(),
-        trx_in_block=kept.transaction_in_block,
-        op_in_trx=kept.operation_in_transaction,
-        virtual_op=kept.virtual_operation,
+        trx_id=applied.transaction_id.hex(),
+        trx_in_block=applied.transaction_in_block,
+        op_in_trx=applied.operation_in_transaction,
+        virtual_op=applied.virtual_operation,
         name=str(name),
         value=cast("dict[str, JsonValue]", value),
     )

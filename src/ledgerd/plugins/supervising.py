@@ -21,9 +21,8 @@ from ledgerd.plugins.declarations import PluginRefused
 from ledgerd.plugins.messages import MOST_REPORT, PluginOrder, PluginReport, ServedApi, packed
 from ledgerd.protocol.secrets import without_keys
 from ledgerd.rpc.link.topics import PLUGIN_APIS
-from ledgerd.supervision.policy import FAILURE_SECONDS, MOST_FAILURES, Restarts
 from ledgerd.supervision.processes import Child
-from ledgerd.supervision.work import Work
+from ledgerd.supervision.work import FAILURE_SECONDS, MOST_FAILURES, Restarts, Work
 
 log = logging.getLogger(__name__)
 

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Collection, Coroutine
 from enum import Enum
 from typing import Any, TypeVar
@@ -13,7 +14,6 @@ from typing import Any, TypeVar
 from ledgerd.basics.failures import reason_of
 from ledgerd.supervision.health import Health
 from ledgerd.supervision.line_rates import LineRate, limited
-from ledgerd.supervision.policy import FAILURE_SECONDS, LINE_SECONDS, MOST_FAILURES, MOST_LINES, Restarts
 from ledgerd.supervision.tasks import Tasks
 from ledgerd.supervision.threads import RunningThread, begin_thread
 
@@ -26,6 +26,19 @@ Sleep = Callable[[float], Coroutine[Any, Any, None]]
 Working = Callable[[], None]
 Run = Callable[[Working], Coroutine[Any, Any, None]]
 """Runs from one start to its end, and calls its argument as soon as it works."""
+
+FIRST_PAUSE = 1.0
+LONGEST_PAUSE = 60.0
+STEADY_SECONDS = 60.0
+"""After working for so long, the next restart has the first pause again."""
+
+MOST_FAILURES = 10
+FAILURE_SECONDS = 600.0
+"""No more restarts after `MOST_FAILURES` failed starts within so many seconds."""
+
+MOST_LINES = 10
+LINE_SECONDS = 60.0
+"""About `MOST_LINES` log lines of a part within so many seconds; further ones are only counted."""
 
 
 class Ending(Enum):
@@ -41,6 +54,36 @@ class PartFailed(Exception):
 
 class Ended(Exception):
     """A task or process has ended without being asked; the text says how."""
+
+
+class Restarts:
+    """The starts and ends of one task or process; a start has failed if the end comes before it worked."""
+
+    def __init__(self) -> None:
+        self._pause = 0.0
+        self._working_since: float | None = None
+        self._failures: deque[float] = deque(maxlen=MOST_FAILURES)
+
+    @property
+    def is_working(self) -> bool:
+        return self._working_since is not None
+
+    def working(self, now: float) -> None:
+        """Record that it works; only the first call after a start counts."""
+        if self._working_since is None:
+            self._working_since = now
+
+    def ended(self, now: float) -> float | None:
+        """Record an end or a failed start; returns the seconds until the next start, or None for no further one."""
+        since, self._working_since = self._working_since, None
+        if since is None:
+            self._failures.append(now)
+        elif now - since >= STEADY_SECONDS:
+            self._pause = 0.0
+        if len(self._failures) == MOST_FAILURES and now - self._failures[0] <= FAILURE_SECONDS:
+            return None
+        self._pause = min(LONGEST_PAUSE, self._pause * 2) or FIRST_PAUSE
+        return self._pause
 
 
 class Work:

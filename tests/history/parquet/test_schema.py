@@ -9,7 +9,7 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ledgerd.chain.ledger.events import AFTER_TRANSACTIONS, NO_TRANSACTION, NOTHING_MISSED
+from ledgerd.chain.ledger.events import AFTER_TRANSACTIONS, NO_TRANSACTION, NOTHING_MISSED, AppliedOperation
 from ledgerd.codec import codec_of
 from ledgerd.history.columns.rows import COLUMNS, BlockRows
 from ledgerd.history.columns.typed_columns import typed_columns
@@ -34,7 +34,8 @@ def rows_of(operations: list[Operation]) -> BlockRows:
     block = block_on(NO_BLOCK, 1, [])
     kept = [
         KeptOperation(
-            NO_TRANSACTION, AFTER_TRANSACTIONS, 0, place, block.timestamp, each, codec_of(Operation).encode(each)
+            AppliedOperation(NO_TRANSACTION, 1, AFTER_TRANSACTIONS, 0, place, block.timestamp, each),
+            codec_of(Operation).encode(each),
         )
         for place, each in enumerate(operations, 1)
     ]

@@ -11,8 +11,7 @@ import pytest
 from ledgerd.node.testnet import processes as module
 from ledgerd.node.testnet.plan import Member, new_keys, plan_of
 from ledgerd.node.testnet.processes import MemberProcess
-from ledgerd.supervision.policy import MOST_FAILURES
-from ledgerd.supervision.work import PartFailed
+from ledgerd.supervision.work import MOST_FAILURES, PartFailed
 from tests.patience import PATIENCE
 from tests.supervision.clocks import Clock
 from tests.supervision.limits import no_descriptor_left

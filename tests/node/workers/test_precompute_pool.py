@@ -15,8 +15,7 @@ from ledgerd.node.workers.precompute_pool import IDLE_SECONDS, PrecomputePool, s
 from ledgerd.protocol.blocks import block
 from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.networks.parameters import TESTNET
-from ledgerd.supervision.policy import MOST_FAILURES
-from ledgerd.supervision.work import PartFailed, Work
+from ledgerd.supervision.work import MOST_FAILURES, PartFailed, Work
 from tests.patience import PATIENCE
 from tests.recorded import recorded_blocks
 from tests.supervision.clocks import Clock

@@ -6,7 +6,7 @@ import json
 import socket
 import subprocess
 
-from ledgerd.basics.frames import LENGTH
+from ledgerd.basics.frames import LENGTH, framed
 from ledgerd.node.workers.precompute_pool import COMMAND
 from ledgerd.node.workers.precompute_worker import MOST_BYTES, introduction
 from ledgerd.protocol.networks.parameters import TESTNET
@@ -17,7 +17,7 @@ def end_of(form: str) -> str:
     """What it writes to standard error when a request breaks it."""
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        ours.sendall(introduction(TESTNET) + LENGTH.pack(MOST_BYTES + 1))
+        ours.sendall(framed(introduction(TESTNET)) + LENGTH.pack(MOST_BYTES + 1))
         ended = subprocess.run(  # noqa: S603 - our own program
             (*COMMAND, form), stdin=theirs.fileno(), stderr=subprocess.PIPE, text=True, timeout=PATIENCE, check=False
         )

@@ -19,12 +19,12 @@ from ledgerd.snapshot.file.directory import name_of
 from ledgerd.snapshot.file.export import Occasion, create, export
 from ledgerd.snapshot.file.read import Snapshot
 from ledgerd.snapshot.importing import build
-from ledgerd.snapshot.importing.asking import AskedProcesses
 from ledgerd.snapshot.importing.beside import processes_beside
 from ledgerd.snapshot.importing.build import FEWEST_RECORDS, build_state, read_snapshot
 from ledgerd.state import Store
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.transactions import REVERSIBLE_BLOCKS
+from ledgerd.supervision.asking import AskedProcesses
 from tests.chain.networks import SMALL, Network
 from tests.chain.whole_state import first_change, whole_state
 

@@ -13,12 +13,12 @@ from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.file import read
 from ledgerd.snapshot.file.read import Snapshot
 from ledgerd.snapshot.importing import filling, packing
-from ledgerd.snapshot.importing.asking import AskedProcesses
 from ledgerd.snapshot.importing.beside import answer, packing_request, processes_beside
 from ledgerd.snapshot.importing.filling import fill
 from ledgerd.snapshot.importing.packing import PackedBatch, Tallies
 from ledgerd.state import Store
 from ledgerd.state.objects import STORED_TABLES
+from ledgerd.supervision.asking import AskedProcesses
 from tests.snapshot.importing.test_load import contents
 from tests.snapshot.recorded import STATES, light_file, packed, small_state
 

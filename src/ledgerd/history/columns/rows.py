@@ -7,9 +7,9 @@ from collections import Counter
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from ledgerd.chain.ledger.events import AFTER_TRANSACTIONS
+from ledgerd.chain.ledger.events import AFTER_TRANSACTIONS, AppliedOperation
 from ledgerd.history.columns.typed_columns import amount_of, name_text, typed_columns, vote_of
-from ledgerd.history.embedded.kept_facts import KeptBlock, KeptFacts, KeptOperation
+from ledgerd.history.embedded.kept_facts import KeptBlock, KeptFacts
 from ledgerd.history.filters.filters import AccountFilter
 from ledgerd.history.settings import HistorySettings
 from ledgerd.history.store.balances import NO_OPERATION, KeptChange
@@ -76,12 +76,12 @@ class BlockRows:
         block_range, operations = number // BLOCKS_A_RANGE, block.operations
         transactions: dict[int, tuple[bytes, datetime]] = {}
         counts: Counter[int] = Counter()
-        for place, kept in enumerate(operations):
-            self._add_operation(number, place, kept)
-            if kept.transaction_in_block != AFTER_TRANSACTIONS:
-                transactions[kept.transaction_in_block] = kept.transaction_id, moment(kept.timestamp)
-                counts[kept.transaction_in_block] += not kept.virtual_operation
-        virtual = sum(kept.virtual_operation > 0 for kept in operations)
+        for place, (applied, packed) in enumerate(operations):
+            self._add_operation(place, applied, packed)
+            if applied.transaction_in_block != AFTER_TRANSACTIONS:
+                transactions[applied.transaction_in_block] = applied.transaction_id, moment(applied.timestamp)
+                counts[applied.transaction_in_block] += not applied.virtual_operation
+        virtual = sum(applied.virtual_operation > 0 for applied, _ in operations)
         sums = len(transactions), len(operations), virtual, block.size
         name = name_text(block.header.validator)
         self.tables["blocks"].append((block_range, number, block.header.id, time, name, *sums))
@@ -94,7 +94,7 @@ class BlockRows:
         self.add_balances(number, block.changes.balances, time)
         self.add_penalties(number, block.changes.penalties, time)
         self.operations += len(operations)
-        self.packed_bytes += sum(len(kept.packed) for kept in operations)
+        self.packed_bytes += sum(len(packed) for _, packed in operations)
         self.ids[number] = block.header.id
 
     def add_balances(self, number: int, changes: list[KeptChange], time: datetime) -> None:
@@ -122,21 +122,21 @@ class BlockRows:
             self.add_balances(begins, changes.balances, time)
             self.add_penalties(begins, changes.penalties, time)
 
-    def _add_operation(self, number: int, place: int, kept: KeptOperation) -> None:
-        operation, virtual, time = kept.operation, kept.virtual_operation, moment(kept.timestamp)
-        kind = type(operation)
-        owner = None if kept.transaction_in_block == AFTER_TRANSACTIONS else kept.transaction_id
-        numbers = kept.transaction_in_block, kept.operation_in_transaction, virtual
+    def _add_operation(self, place: int, applied: AppliedOperation, packed: bytes) -> None:
+        identifier, number, transaction, in_transaction, virtual, timestamp, operation = applied
+        kind, time = type(operation), moment(timestamp)
+        owner = None if transaction == AFTER_TRANSACTIONS else identifier
+        numbers = transaction, in_transaction, virtual
         tag = tag_of(kind)
         row = (number // BLOCKS_A_RANGE, number, place, owner, *numbers, virtual > 0, time, tag, name_of(kind))
-        self.tables["operations"].append((*row, *typed_columns(operation), kept.packed))
+        self.tables["operations"].append((*row, *typed_columns(operation), packed))
         vote = vote_of(operation)
         if vote is not None:
             self.tables["votes"].append((vote.voter, number, place, time, vote.kind, vote.target, vote.weight))
         if self._keeps_accounts:
-            entry, names = ENTRY.pack(number, *numbers, kept.timestamp, kept.transaction_id), touched(operation)
+            entry, names = ENTRY.pack(number, *numbers, timestamp, identifier), touched(operation)
             if len(names) <= MOST_REPEATED:
-                entry += kept.packed
+                entry += packed
             for name in names:
                 if self._tracks(name):
                     self.touches.append(Touch(name_text(name), number, place, tag, entry))

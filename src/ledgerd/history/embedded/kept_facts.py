@@ -6,7 +6,13 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import NamedTuple
 
-from ledgerd.chain.ledger.events import AFTER_TRANSACTIONS, NO_TRANSACTION, NOTHING_MISSED, MissedSlotOwners
+from ledgerd.chain.ledger.events import (
+    AFTER_TRANSACTIONS,
+    NO_TRANSACTION,
+    NOTHING_MISSED,
+    AppliedOperation,
+    MissedSlotOwners,
+)
 from ledgerd.codec import codec_of
 from ledgerd.codec.errors import DecodeError
 from ledgerd.history.errors import HistoryDamaged
@@ -16,21 +22,15 @@ from ledgerd.history.store.checksums import BLOCK_KEY
 from ledgerd.history.store.pieces import NO_OWNER, VIRTUAL, Piece
 from ledgerd.history.store.stored import StoredHistory
 from ledgerd.protocol.blocks.block import SignedHeader
-from ledgerd.protocol.operations import Operation
-from ledgerd.protocol.types.identifiers import BlockId, TransactionId
+from ledgerd.protocol.types.identifiers import BlockId
 
 ReadLoggedBlock = Callable[[int], bytes | None]
 
 
 class KeptOperation(NamedTuple):
-    """A recorded operation with its numbers, decoded and as its bytes."""
+    """A recorded operation, and its bytes."""
 
-    transaction_id: TransactionId
-    transaction_in_block: int
-    operation_in_transaction: int
-    virtual_operation: int
-    timestamp: int
-    operation: Operation
+    applied: AppliedOperation
     packed: bytes
 
 
@@ -128,5 +128,6 @@ def _operations_of(piece: Piece, part: BlockPart) -> list[KeptOperation]:
         transaction, identifier = (AFTER_TRANSACTIONS, NO_TRANSACTION) if owner == NO_OWNER else owners[owner]
         virtual = piece.virtual(place)[0] if place & VIRTUAL else 0
         operation, packed = part.operation_with_bytes(piece, row)
-        found.append(KeptOperation(identifier, transaction, number, virtual, piece.timestamp(row), operation, packed))
+        numbers = piece.block, transaction, number, virtual
+        found.append(KeptOperation(AppliedOperation(identifier, *numbers, piece.timestamp(row), operation), packed))
     return found

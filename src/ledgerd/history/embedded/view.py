@@ -298,9 +298,7 @@ class EmbeddedView(histories.HistoryView):
                 continue
             if last is None or last.number != block:
                 last = BlockPart(block)
-                kept = None
-                if block >= self._kept_from:
-                    kept = self._stored.packed(block)
+                kept = self._stored.packed(block) if block >= self._kept_from else None
                 if kept is not None:
                     last.data = kept
                 else:

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from ledgerd.chain.chain import Chain
-from ledgerd.chain.ledger.events import AppliedOperation, BlockApplied
+from ledgerd.chain.ledger.events import BlockApplied
 from ledgerd.codec import codec_of
 from ledgerd.history.embedded.embedded import CopiedBlock, EmbeddedStore
 from ledgerd.history.embedded.following import last_in_common
@@ -170,17 +170,6 @@ def _copied(facts: KeptFacts, number: int) -> CopiedBlock:
     if packed is None:
         raise HistoryDamaged(f"block {number} is neither in it nor in the block log")
     kept = facts.block(number)
-    operations = tuple(
-        AppliedOperation(
-            each.transaction_id,
-            number,
-            each.transaction_in_block,
-            each.operation_in_transaction,
-            each.virtual_operation,
-            each.timestamp,
-            each.operation,
-        )
-        for each in kept.operations
-    )
+    operations = tuple(each.applied for each in kept.operations)
     event = BlockApplied(codec_of(Block).decode_exactly(packed), operations, 0, 0, facts.irreversible, kept.missed)
     return CopiedBlock(event, kept.changes, facts.journal.images_of(number))

@@ -12,7 +12,7 @@ import asyncio
 from collections import deque
 from collections.abc import Sequence
 
-from ledgerd.basics.frames import FrameBuffer
+from ledgerd.basics.frames import FrameBuffer, framed
 from ledgerd.node.config.options.application import LogFormat
 from ledgerd.node.workers.precompute_worker import MOST_RESULTS, introduction, request
 from ledgerd.protocol.blocks.block import Block
@@ -63,7 +63,7 @@ class PrecomputeProcess(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         if isinstance(transport, asyncio.Transport):
             self._transport = transport
-            transport.write(introduction(self._network))
+            transport.write(framed(introduction(self._network)))
 
     def data_received(self, data: bytes) -> None:
         """Give each request its results, once all of them are here."""
@@ -93,7 +93,7 @@ class PrecomputeProcess(asyncio.Protocol):
         size = sum(map(len, packed))
         self._asked.append((size, future))
         self.waiting += size
-        self._transport.write(request(packed, signers_above))
+        self._transport.write(framed(request(packed, signers_above)))
         while True:
             answers = self.answers
             if (await asyncio.wait([future], timeout=SILENT_SECONDS))[0]:

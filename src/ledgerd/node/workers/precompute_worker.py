@@ -32,11 +32,11 @@ _NUMBER = struct.Struct("<I")
 
 
 def introduction(network: ChainParameters) -> bytes:
-    return framed(msgspec.msgpack.encode(network))
+    return msgspec.msgpack.encode(network)
 
 
 def request(packed: Sequence[bytes], signers_above: int = 0) -> bytes:
-    return framed(_NUMBER.pack(signers_above) + b"".join(packed))
+    return _NUMBER.pack(signers_above) + b"".join(packed)
 
 
 def serve(connection: socket.socket) -> None:

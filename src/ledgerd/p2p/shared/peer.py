@@ -224,9 +224,6 @@ class Peer:
         self.fork_status = hello.fork_status
         self.node_status = hello.node_status
 
-    def remember_block(self, block_id: BlockId) -> None:
-        self.known_blocks.append(block_id)
-
     def doubt(self, now: float) -> None:
         """It sent nothing useful: ignore its height for a time, longer each time."""
         self.failures += 1

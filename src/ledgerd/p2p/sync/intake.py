@@ -175,7 +175,7 @@ class Intake:
             },
         )
         self.applied(block)
-        peer.remember_block(block.id)
+        peer.known_blocks.append(block.id)
         push_block(self._core, block, peer, message.next_available, is_last=message.is_last)
         self.change_mode(self.watch.caught_up())
 

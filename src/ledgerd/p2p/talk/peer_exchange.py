@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from ledgerd.p2p.shared.core import Core
 from ledgerd.p2p.shared.modes import Mode
 from ledgerd.p2p.shared.peer import Life, Peer
@@ -55,15 +57,15 @@ class PeerExchange:
         able = [other for other in core.peers() if other is not peer and self._is_shared(other)]
         core.random.shuffle(able)
         named: list[KnownPeer] = []
-        counts: dict[str, int] = {}
+        counts = Counter[str]()
         for other in able:
             subnet = subnet_of(other.address)
             endpoint = wire_endpoint(other.endpoint._replace(host=other.address))
-            if endpoint is None or counts.get(subnet, 0) >= settings.peer_exchange_max_per_subnet:
+            if endpoint is None or counts[subnet] >= settings.peer_exchange_max_per_subnet:
                 continue
             if len(named) >= settings.peer_exchange_max_per_reply:
                 break
-            counts[subnet] = counts.get(subnet, 0) + 1
+            counts[subnet] += 1
             named.append(KnownPeer(endpoint, other.node_id))
         core.send(peer, PeerExchangeReply(tuple(named)))
         core.good(peer)
@@ -81,9 +83,7 @@ class PeerExchange:
         if settings.is_isolated or not peer.owes_peers:
             return
         peer.owes_peers = False
-        crowds: dict[str, int] = {}
-        for other in core.peers():
-            crowds[subnet_of(other.address)] = crowds.get(subnet_of(other.address), 0) + 1
+        crowds = Counter(subnet_of(other.address) for other in core.peers())
         for known in reply.peers[:MOST_TAKEN]:
             endpoint = known.endpoint.endpoint
             if known.node_id == core.node_id or endpoint.port == 0:
@@ -93,10 +93,10 @@ class PeerExchange:
             ):
                 continue
             subnet = subnet_of(endpoint.host)
-            if endpoint not in self._contacts and crowds.get(subnet, 0) >= settings.peer_exchange_max_per_subnet:
+            if endpoint not in self._contacts and crowds[subnet] >= settings.peer_exchange_max_per_subnet:
                 continue
             if self._contacts.add(endpoint, known.node_id, core.now) is not None:
-                crowds[subnet] = crowds.get(subnet, 0) + 1
+                crowds[subnet] += 1
 
     def refused(self, peer: Peer) -> None:
         """Ask that peer again after a whole window; the reference limits the peer's requests instead."""

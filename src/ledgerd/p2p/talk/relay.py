@@ -36,7 +36,7 @@ def push_block(core: Core, block: Block, source: Peer | None = None, next_availa
     frame = block_frame(block.packed, next_available, is_last=is_last)
     for peer in push_set(core, source, block_id=block.id):
         core.send_frame(peer, BlockReply.NUMBER, frame)
-        peer.remember_block(block.id)
+        peer.known_blocks.append(block.id)
 
 
 def push_transaction(core: Core, message: TransactionMessage, source: Peer) -> None:

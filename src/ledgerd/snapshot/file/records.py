@@ -115,9 +115,9 @@ def records_of_snapshot(snapshot: Snapshot, unknown: set[str]) -> Iterator[State
             continue
         place = _PLACES.get(name)
         if place is None:
-            _add_unknown(unknown, name)
+            _note(unknown, name)
             continue
-        _add_unknown_fields(unknown, name, batch.records)
+        _note_fields(unknown, name, batch.records)
         are_texts = len(batch.texts) == len(batch.records)
         texts = batch.texts if are_texts else [dumps(each) for each in batch.records]
         for record, text in zip(batch.records, texts, strict=True):
@@ -131,15 +131,15 @@ def _id_of(name: str, record: Json) -> int:
     return number
 
 
-def _add_unknown_fields(unknown: set[str], name: str, records: list[Json]) -> None:
+def _note_fields(unknown: set[str], name: str, records: list[Json]) -> None:
     known = {field.name for field in BY_NAME[name].fields}
     for record in records:
         if isinstance(record, dict) and not known.issuperset(record):
             for each in renamed(record).keys() - known:
-                _add_unknown(unknown, f"{name}.{each}")
+                _note(unknown, f"{name}.{each}")
 
 
-def _add_unknown(unknown: set[str], name: str) -> None:
+def _note(unknown: set[str], name: str) -> None:
     if len(unknown) < MOST_UNKNOWN:
         unknown.add(name)
 

@@ -19,7 +19,6 @@ from ledgerd.chain.offline.invariants import faults_of_state
 from ledgerd.protocol.networks.parameters import ChainParameters
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.file.read import Snapshot
-from ledgerd.snapshot.importing.asking import AskedProcesses, AwaitedAnswer
 from ledgerd.snapshot.importing.beside import SOUND, checking_request
 from ledgerd.state import Store
 from ledgerd.state.files.copying import copy_commit
@@ -27,6 +26,7 @@ from ledgerd.state.files.disk import Space
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.tables.tables import Table
 from ledgerd.state.verify import is_sound
+from ledgerd.supervision.asking import AskedProcesses, AwaitedAnswer
 
 RECORDS_AT_ONCE = 1_000_000
 """A state of more records takes longer than a minute to check: 23,000 of them a second were measured."""

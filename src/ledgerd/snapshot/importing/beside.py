@@ -20,16 +20,17 @@ from ledgerd.basics.frames import CutOff, framed, read_frame
 from ledgerd.protocol.networks.parameters import ChainParameters
 from ledgerd.protocol.properties import json_defaults_of
 from ledgerd.snapshot.file.sections import BY_NAME
-from ledgerd.snapshot.importing.asking import AskedProcesses
 from ledgerd.snapshot.importing.packing import packed_batch
 from ledgerd.state import StateReader
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.tables.tables import Table
 from ledgerd.state.verify import is_sound
+from ledgerd.supervision.asking import AskedProcesses
 from ledgerd.supervision.processes import module_command
 from ledgerd.supervision.this_process import search_rarely
 
 COMMAND = module_command("ledgerd.snapshot.importing.beside")
+LOSS = "a process for the import is lost, all of it is done by one process"
 
 MOST_ASKED, MOST_ANSWERED = 8 << 20, 32 << 20
 """Bytes of a request and of an answer: a batch has a few hundred kilobytes."""
@@ -57,7 +58,7 @@ SOUND, NOT_SOUND = b"\1", b"\0"
 
 
 def processes_beside(network: ChainParameters, count: int) -> AskedProcesses:
-    return AskedProcesses("the import", COMMAND, msgspec.msgpack.encode(network), count=count, most=MOST_ANSWERED)
+    return AskedProcesses(LOSS, COMMAND, msgspec.msgpack.encode(network), count=count, most=MOST_ANSWERED)
 
 
 def packing_request(section: str, count: int, texts: Sequence[str]) -> bytes:

@@ -16,13 +16,13 @@ from ledgerd.protocol.blocks.block import Block
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.file.read import RecordBatch, Snapshot
 from ledgerd.snapshot.file.sections import BY_NAME, HEAD_BLOCK, METADATA, OLD_SECTIONS, SnapshotSection
-from ledgerd.snapshot.importing.asking import AskedProcesses, AwaitedAnswer
 from ledgerd.snapshot.importing.beside import packing_request
 from ledgerd.snapshot.importing.packing import PackedBatch, Tallies, unpacked_batch
 from ledgerd.state import Entity, Store, StoreMisuse
 from ledgerd.state.errors import NotUniqueRow
 from ledgerd.state.loading import Loading
 from ledgerd.state.tables.tables import Table
+from ledgerd.supervision.asking import AskedProcesses, AwaitedAnswer
 
 VOTES, OLD_VOTES = "validator_vote", "witness_vote"
 """The first of these sections that is not empty is used."""

@@ -20,7 +20,6 @@ from ledgerd.protocol.properties import json_defaults_of
 from ledgerd.protocol.types.identifiers import NO_BLOCK
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.file.read import Snapshot
-from ledgerd.snapshot.importing.asking import AskedProcesses
 from ledgerd.snapshot.importing.checks import require_anchor, require_counts, require_signed_head, require_sums
 from ledgerd.snapshot.importing.filling import fill
 from ledgerd.snapshot.importing.packing import Tallies
@@ -31,6 +30,7 @@ from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES, HARDFORK_PR
 from ledgerd.state.objects.markets.disputes import PM_DISPUTE_VOTES, PM_DISPUTES
 from ledgerd.state.objects.validators import PENALTY_BY_VALIDATOR, VALIDATOR_SCHEDULES, VALIDATORS
 from ledgerd.state.tables.tables import Table
+from ledgerd.supervision.asking import AskedProcesses
 
 SINGLE: tuple[Table[Any], ...] = (DYNAMIC_GLOBAL_PROPERTIES, VALIDATOR_SCHEDULES, HARDFORK_PROPERTIES)
 

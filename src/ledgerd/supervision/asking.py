@@ -61,7 +61,7 @@ class _Asked:
         if events & EVENT_READ:
             data = self.connection.recv(RECEIVED_BYTES)
             if not data:
-                raise ConnectionError("it has ended")
+                raise ConnectionError("a process has ended")
             for answer in self._frames.frames_in(data):
                 self.questions.popleft().answer = answer
 
@@ -75,9 +75,9 @@ class _Asked:
 class AskedProcesses(Closing):
     """So many processes of one command, which are told the same at their start; none of them is needed."""
 
-    def __init__(self, work: str, command: Sequence[str], introduction: bytes, *, count: int, most: int) -> None:
-        """An answer has at most so many bytes."""
-        self._work = work
+    def __init__(self, loss: str, command: Sequence[str], introduction: bytes, *, count: int, most: int) -> None:
+        """`loss`: what is logged of a loss. An answer has at most so many bytes."""
+        self._loss = loss
         self._asked: list[_Asked] = []
         try:
             for _ in range(count):
@@ -117,13 +117,12 @@ class AskedProcesses(Closing):
                 for key, events in ready:
                     key.data.exchange(events)
             if seconds and not ready:
-                raise TimeoutError(f"it has said nothing for {seconds:.0f} seconds")
+                raise TimeoutError(f"a process has said nothing for {seconds:.0f} seconds")
         except (OSError, FrameFault) as problem:
             self._lose(problem)
 
     def _lose(self, problem: Exception) -> None:
-        values = {"work": self._work, "reason": problem}
-        log.warning("a process for %(work)s is lost, all of it is done by one process: %(reason)s", values)
+        log.warning("%(loss)s: %(reason)s", {"loss": self._loss, "reason": problem})
         for each in self._asked:
             each.process.kill()
         self.close()

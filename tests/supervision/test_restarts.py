@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledgerd.supervision.policy import (
+from ledgerd.supervision.work import (
     FAILURE_SECONDS,
     FIRST_PAUSE,
     LONGEST_PAUSE,
