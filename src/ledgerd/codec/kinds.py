@@ -7,6 +7,7 @@ rarer, by a method. `records.py` joins the lines.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from typing import Any
 
 from ledgerd.codec.source import Source, count_parts, packing
@@ -83,7 +84,6 @@ class Kind(ABC):
 
 def read_fixed(source: Source, run: list[tuple[Kind, str]]) -> None:
     """Write the lines that unpack a run of fixed kinds with one call."""
-    layout = packing("".join(kind.letters for kind, _ in run))
     names: list[str] = []
     builds: list[str] = []
     for kind, target in run:
@@ -94,26 +94,28 @@ def read_fixed(source: Source, run: list[tuple[Kind, str]]) -> None:
         else:
             builds.append(f"{target} = {expression}")
         names.extend(own)
-    source.add(f"{', '.join(names)}, = {source.bind(layout.unpack_from)}(buf, pos)")
-    source.add(f"pos += {layout.size}")
-    for line in builds:
-        source.add(line)
+    add_unpacking(source, [kind for kind, _ in run], names, builds)
 
 
 def show_fixed(source: Source, run: list[tuple[Kind, str]]) -> None:
     """Write the lines that unpack a run of fixed kinds with one call, and make the JSON text of each."""
     if not run:
         return
-    layout = packing("".join(kind.letters for kind, _ in run))
     names: list[str] = []
     texts: list[str] = []
     for kind, target in run:
         own = [source.fresh("n") for _ in range(count_parts(kind.letters))]
         names += own
         texts.append(f"{target} = {kind.text_of_parts(own, source)}")
+    add_unpacking(source, [kind for kind, _ in run], names, texts)
+
+
+def add_unpacking(source: Source, kinds: Iterable[Kind], names: Iterable[str], lines: Iterable[str]) -> None:
+    """Write the lines that unpack fixed kinds into names with one call, and those that work with the names."""
+    layout = packing("".join(kind.letters for kind in kinds))
     source.add(f"{', '.join(names)}, = {source.bind(layout.unpack_from)}(buf, pos)")
     source.add(f"pos += {layout.size}")
-    for line in texts:
+    for line in lines:
         source.add(line)
 
 

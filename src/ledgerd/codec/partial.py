@@ -15,7 +15,7 @@ import msgspec
 from ledgerd.codec.annotations import record_kind
 from ledgerd.codec.codec import Codec
 from ledgerd.codec.errors import DecodeError
-from ledgerd.codec.kinds import Reading
+from ledgerd.codec.kinds import Reading, add_unpacking
 from ledgerd.codec.source import Source, count_parts, packing
 from ledgerd.codec.types.numbers import Share, Signed, Unsigned
 from ledgerd.codec.types.records import Field, RecordKind, closing, opening
@@ -263,7 +263,8 @@ def _show_fixed_run(source: Source, run: list[Field], shown: Mapping[str, str], 
     """Write the lines that unpack neighbouring fields of fixed size, and make the texts and values that are wanted."""
     if not run:
         return
-    layout, names, lines = packing("".join(field.kind.letters for field in run)), [], []
+    names: list[str] = []
+    lines: list[str] = []
     for field in run:
         own = [source.fresh("n") for _ in range(count_parts(field.kind.letters))]
         names += own
@@ -274,7 +275,4 @@ def _show_fixed_run(source: Source, run: list[Field], shown: Mapping[str, str], 
             if type(field.kind) in NUMBERS:
                 text = text.replace(f"str({own[0]})", own[0])  # the format string makes the text
             lines.append(f"{shown[field.attribute]} = {text}")
-    source.add(f"{', '.join(names)}, = {source.bind(layout.unpack_from)}(buf, pos)")
-    source.add(f"pos += {layout.size}")
-    for line in lines:
-        source.add(line)
+    add_unpacking(source, [field.kind for field in run], names, lines)

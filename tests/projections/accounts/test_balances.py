@@ -222,7 +222,9 @@ def test_what_was_tried_and_undone_is_not_told(tmp_path: Path) -> None:
     viz, name = ledger.account(VIZ), AccountName("newborn")
 
     def make_and_pay() -> None:
-        adjust_balance(ledger, open_account(ledger, Account(name=name, received_vesting_shares=3), NULL_KEY), 9)
+        account = Account(name=name, received_vesting_shares=3)
+        open_account(ledger, account, NULL_KEY)
+        adjust_balance(ledger, account, 9)
 
     def fail() -> None:
         with ledger.attempt():

@@ -14,7 +14,7 @@ from ledgerd.chain.forks.database import BlockTooOld, ForkDatabase, ForkItem, Li
 from ledgerd.chain.forks.key_changes import NO_ACTS, KeyChange, key_changes
 from ledgerd.chain.forks.trunk import Trunk
 from ledgerd.chain.rules.transactions.proposals import PROPOSED
-from ledgerd.protocol.blocks.block import EXCEPTED_BLOCKS, Block, require_block_size
+from ledgerd.protocol.blocks.block import Block, require_block_size, require_merkle_root
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
 from ledgerd.protocol.crypto.keys import PublicKey
 from ledgerd.protocol.errors import RuleViolation, require
@@ -42,11 +42,7 @@ class Proof:
         """The transactions are those that were signed with the header, and not too many: a block's id covers its
         header only, so that somebody could send an honest id with transactions of his own, and be first.
         """
-        is_excepted = EXCEPTED_BLOCKS.get(block.number) == block.merkle_root
-        require(
-            block.transaction_merkle_root == block.merkle_root or is_excepted,
-            "next_block.transaction_merkle_root == merkle_root: Merkle check failed",
-        )
+        require_merkle_root(block)
         require_block_size(len(block.packed), SIZES * self._trunk.ledger.globals.maximum_block_size)
 
     def is_meant(self, block: Block) -> bool:

@@ -166,13 +166,9 @@ def check(chain: Chain, progress: Callable[[int], None] = lambda _done: None) ->
     return problems
 
 
-def faults_of_state(
-    ledger: Ledger,
-    progress: Callable[[int, int], None] = lambda _done, _of: None,
-    indexes: StateCheck = indexes_agree,
-) -> Problems:
+def faults_of_state(ledger: Ledger, progress: Callable[[int, int], None], indexes: StateCheck) -> Problems:
     """All that is wrong with a state, also with one that has no log yet; `progress` gets the checks made, of all. The
-    indexes may be checked in a way of the caller's own, with the same findings.
+    indexes are checked in a way of the caller's own, with the same findings.
     """
     for done, each in enumerate((*STATE_CHECKS[:-1], indexes)):
         progress(done, len(STATE_CHECKS))

@@ -63,7 +63,7 @@ def generate_block(
 
 
 def draft_block(
-    ledger: Ledger, pending: Pending, when: int, name: AccountName, key: PublicKey, skip: SkipFlags = Skip.NOTHING
+    ledger: Ledger, pending: Pending, when: int, name: AccountName, key: PublicKey, skip: SkipFlags
 ) -> BlockDraft:
     slot = slot_at(ledger, when)
     require(slot > 0, "slot_num > 0: ")

@@ -6,7 +6,7 @@ from ledgerd.chain import evaluators  # noqa: F401 - makes the rules of the oper
 from ledgerd.chain.ledger.block_context import BlockContext, Step
 from ledgerd.chain.ledger.events import NOTHING_MISSED
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.ledger.skip import Skip, SkipFlags
+from ledgerd.chain.ledger.skip import SkipFlags
 from ledgerd.chain.ledger.tracing import Tracing
 from ledgerd.chain.migrations.hardforks import process_hardforks
 from ledgerd.chain.steps import header, housekeeping, irreversibility, transactions
@@ -72,7 +72,7 @@ STEPS: tuple[Step, ...] = (
 NAMED_STEPS = tuple((step.__name__, step) for step in STEPS)
 
 
-def apply_block(ledger: Ledger, block: Block, skip: SkipFlags = Skip.NOTHING) -> BlockContext:
+def apply_block(ledger: Ledger, block: Block, skip: SkipFlags) -> None:
     """Apply a block on top of the head, inside whatever session is open; any failure fails all of it."""
     context = BlockContext(block, skip, ledger.now)
     ledger.operations.clear()
@@ -85,7 +85,6 @@ def apply_block(ledger: Ledger, block: Block, skip: SkipFlags = Skip.NOTHING) ->
         for step in STEPS:
             step(ledger, context)
     ledger.sample_block(block)
-    return context
 
 
 def _apply_steps_tracing(ledger: Ledger, context: BlockContext, tracing: Tracing) -> None:

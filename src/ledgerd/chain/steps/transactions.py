@@ -9,8 +9,8 @@ from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import Skip
 from ledgerd.chain.rules.transactions.proposals import execute, is_authorized, remove_proposal
 from ledgerd.chain.rules.transactions.transactions import apply_transaction
-from ledgerd.protocol.blocks.block import EXCEPTED_BLOCKS, require_block_size
-from ledgerd.protocol.errors import RuleViolation, require
+from ledgerd.protocol.blocks.block import require_block_size, require_merkle_root
+from ledgerd.protocol.errors import RuleViolation
 from ledgerd.state.objects.accounts.proposals import PROPOSAL_BY_EXPIRATION
 from ledgerd.state.objects.transactions import BLOCK_SUMMARIES
 
@@ -20,11 +20,7 @@ SUMMARIES = 0xFFFF
 def check_contents(ledger: Ledger, context: BlockContext) -> None:
     block = context.block
     if not context.skip & Skip.MERKLE_ROOT:
-        is_excepted = EXCEPTED_BLOCKS.get(context.number) == block.merkle_root
-        require(
-            block.transaction_merkle_root == block.merkle_root or is_excepted,
-            "next_block.transaction_merkle_root == merkle_root: Merkle check failed",
-        )
+        require_merkle_root(block)
     if not context.skip & Skip.BLOCK_SIZE:
         require_block_size(len(block.packed), ledger.globals.maximum_block_size)
 

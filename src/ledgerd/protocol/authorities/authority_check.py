@@ -132,19 +132,14 @@ def verify_required(
 
 
 def begin_signing(
-    required: Authorities,
-    keys: Collection[PublicKey],
-    accounts: Accounts,
-    approvals: Approvals = NO_APPROVALS,
+    required: Authorities, keys: Collection[PublicKey], accounts: Accounts, approvals: Approvals
 ) -> Signing:
     if required.regular:
         return Signing(Web(accounts.regular, keys, accounts.lookups, approvals.regular))
     return Signing(Web(accounts.active, keys, accounts.lookups, (*approvals.active, *approvals.master)))
 
 
-def require_satisfied(
-    required: Authorities, accounts: Accounts, signing: Signing, approvals: Approvals = NO_APPROVALS
-) -> None:
+def require_satisfied(required: Authorities, accounts: Accounts, signing: Signing, approvals: Approvals) -> None:
     """Raise unless everything that is required is given, and nothing else; the keys that were used stay marked."""
     if required.regular:
         _require_regular(required, accounts, signing)

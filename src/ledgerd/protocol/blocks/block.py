@@ -194,6 +194,14 @@ class Block(msgspec.Struct, frozen=True, dict=True):
         self.__dict__["merkle_root"] = root
 
 
+def require_merkle_root(block: Block) -> None:
+    is_excepted = EXCEPTED_BLOCKS.get(block.number) == block.merkle_root
+    require(
+        block.transaction_merkle_root == block.merkle_root or is_excepted,
+        "next_block.transaction_merkle_root == merkle_root: Merkle check failed",
+    )
+
+
 def require_block_size(size: int, most: int) -> None:
     require(
         size <= most,

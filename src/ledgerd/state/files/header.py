@@ -83,7 +83,7 @@ class Header:
             transaction.put(LAYOUT_KEY, self._layout, db=self._database)
         self.is_loading = False
         """Whether rows of a new state come in past the store: the file says so until all of it is there."""
-        self._said_loading = False
+        self._is_marked_loading = False
         self.revision = read_revision(transaction, self._database)
         """The committed one."""
         self.values: dict[str, bytes] = {}
@@ -108,10 +108,10 @@ class Header:
     def write_layout(self, transaction: LmdbTransaction) -> None:
         mark = BEING_LOADED.encode() if self.is_loading else b""
         transaction.put(LAYOUT_KEY, mark + self._layout, db=self._database)
-        self._said_loading = self.is_loading
+        self._is_marked_loading = self.is_loading
 
     def write(self, transaction: LmdbTransaction, counters: Mapping[str, Counters], revision: int) -> None:
-        if self._said_loading or self.is_loading:
+        if self._is_marked_loading or self.is_loading:
             self.write_layout(transaction)
         for title, each in counters.items():
             if self._counters.get(title) != each:

@@ -27,7 +27,7 @@ def store_metadata(ledger: Ledger, name: AccountName, text: str) -> None:
         metadata.json_metadata = text
 
 
-def open_account(ledger: Ledger, account: accounts.Account, key: PublicKey) -> accounts.Account:
+def open_account(ledger: Ledger, account: accounts.Account, key: PublicKey) -> None:
     """Take in an account whose one key is its memo key and all its authorities, with empty metadata."""
     account.memo_key = key
     account.created = ledger.now
@@ -38,7 +38,6 @@ def open_account(ledger: Ledger, account: accounts.Account, key: PublicKey) -> a
         accounts.AccountAuthority(account=account.name, master=authority, active=authority, regular=authority),
     )
     ledger.store.create(accounts.ACCOUNT_METADATA, accounts.AccountMetadata(account=account.name))
-    return account
 
 
 WHITESPACE = " \t\n\v\f\r"
