@@ -6,7 +6,7 @@ the declaration of its record.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from itertools import takewhile
 from typing import Any, NamedTuple
 
@@ -63,7 +63,7 @@ def fields_reader(
 def extract_reader(record: type[msgspec.Struct], *names: str) -> Callable[[bytes], Any]:
     """A function from the bytes of a record to a tuple with some of its fields, two at least, under their names."""
     extract: Any = NamedTuple("Extract", [(name, Any) for name in names])  # type: ignore[misc]  # named when called
-    read: Callable[[bytes], Any] = fields_reader(record, names, extract._make, decodes=True)
+    read: Callable[[bytes], Any] = fields_reader(record, names, partial(tuple.__new__, extract), decodes=True)
     return read
 
 

@@ -61,7 +61,7 @@ def test_records_are_whole_wherever_the_pieces_end(size: int, monkeypatch: pytes
 
 def test_a_record_without_an_end_is_refused_before_it_fills_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ledgerd.snapshot.file.container._CHUNK", 64)
-    monkeypatch.setattr("ledgerd.snapshot.file.read.LARGEST_RECORD", 1_000)
+    monkeypatch.setattr("ledgerd.snapshot.file.cursor.LARGEST_RECORD", 1_000)
     state = small_state()
     state["account_metadata"][0]["json_metadata"] = "x" * 5_000
 
@@ -141,7 +141,7 @@ def test_a_header_without_a_chain_is_refused() -> None:
 def test_the_reader_tells_how_many_records_it_has_read() -> None:
     snapshot, told = Snapshot.from_bytes(recorded_file("open-2-120")), list[int]()
     snapshot.progress = told.append
-    count = sum(len(each.records) for each in snapshot.batches() if each.section in snapshot.object_counts)
+    count = sum(each.count for each in snapshot.batches() if each.section in snapshot.object_counts)
 
     assert snapshot.size == count
     assert count <= told[-1] <= count + 10  # members of the file that are no section

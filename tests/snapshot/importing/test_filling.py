@@ -10,7 +10,7 @@ import pytest
 
 from ledgerd.protocol.networks.parameters import TESTNET
 from ledgerd.snapshot.errors import SnapshotError
-from ledgerd.snapshot.file import read
+from ledgerd.snapshot.file import cursor
 from ledgerd.snapshot.file.read import Snapshot
 from ledgerd.snapshot.importing import filling, packing
 from ledgerd.snapshot.importing.beside import answer, packing_request, processes_beside
@@ -27,7 +27,7 @@ Contents = dict[bytes, list[tuple[bytes, bytes]]]
 
 @pytest.fixture
 def _small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(read, "RECORDS_A_BATCH", 5)
+    monkeypatch.setattr(cursor, "RECORDS_A_BATCH", 5)
     monkeypatch.setattr(filling, "FEWEST_SENT", 1)
 
 
@@ -99,5 +99,5 @@ def test_a_record_that_cannot_be_taken_is_named_as_without_other_processes(
 
 
 def test_records_that_cannot_be_taken_are_answered_with_nothing() -> None:
-    assert answer(packing_request("account", 0, ['{"id":0}'])) == b""
-    assert answer(packing_request("account", 0, ["[" * 100_000 + "]" * 100_000])) == b""
+    assert answer(packing_request("account", 0, b'[{"id":0}]')) == b""
+    assert answer(packing_request("account", 0, b"[" * 100_000 + b"]" * 100_000)) == b""

@@ -146,7 +146,7 @@ def excess_routes(ledger: Ledger, view: View | None = None) -> dict[int, int]:
     store = view or ledger.store.passing
     routes = Counter(route.from_account for route in store.scan(WITHDRAW_VESTING_ROUTES))
     accounts = store.scan_fields(ACCOUNTS, "id", "withdraw_routes")
-    differing = ((each.id, each.withdraw_routes - routes[each.id]) for each in accounts)
+    differing = ((each.id, each.withdraw_routes - routes.get(each.id, 0)) for each in accounts)
     return {account: count for account, count in differing if count}
 
 

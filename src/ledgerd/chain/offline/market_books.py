@@ -43,9 +43,11 @@ def stakes_agree(view: View) -> Problems:
             pledged[position.account] += position.collateral
     for account in view.scan_fields(ACCOUNTS, "name", *COUNTERS):
         name = account.name
-        yield from _differs(f"the liquidity of {name}", account.pm_liquidity_committed, provided[name])
-        yield from _differs(f"the bets of {name}", account.pm_bets_staked, staked[name])
-        yield from _differs(f"the collateral of {name}", account.pm_leverage_collateral, pledged[name])
+        counted = account.pm_liquidity_committed, account.pm_bets_staked, account.pm_leverage_collateral
+        found = provided.get(name, 0), staked.get(name, 0), pledged.get(name, 0)
+        if counted != found:  # of few accounts among very many
+            for what, one, other in zip(("liquidity", "bets", "collateral"), counted, found, strict=True):
+                yield from _differs(f"the {what} of {name}", one, other)
 
 
 def _differs(what: str, counted: int, found: int) -> Problems:

@@ -19,6 +19,11 @@ def wide_text(source: Source, value: str) -> str:
     return f"(str({value}) if {value} <= {LARGEST_PLAIN_INTEGER} else {source.bind(integer_text)}({value}))"
 
 
+def number_taken(kind: Kind, source: Source, value: str, least: int, most: int) -> str:
+    """The expression for a number of JSON in these bounds, which is itself: nearly all are."""
+    return f"({value} if type({value}) is int and {least} <= {value} <= {most} else {Kind.taken(kind, source, value)})"
+
+
 class Unsigned(Kind):
     """An unsigned little-endian integer."""
 
@@ -36,8 +41,11 @@ class Unsigned(Kind):
     def parse(self, value: object) -> int:
         """Truncated silently to the width, as the reference does."""
         if type(value) is int and 0 <= value <= self.mask:
-            return value  # nearly always, and an import does this for each field of each record
+            return value
         return as_uint64(value) & self.mask
+
+    def taken(self, source: Source, value: str) -> str:
+        return number_taken(self, source, value, 0, self.mask)
 
     def default(self) -> int:
         return 0
@@ -64,6 +72,9 @@ class Signed(Kind):
             return value
         return (as_int64(value) + half) % (2 * half) - half
 
+    def taken(self, source: Source, value: str) -> str:
+        return number_taken(self, source, value, -self.half, self.half - 1)
+
     def default(self) -> int:
         return 0
 
@@ -80,6 +91,9 @@ class Share(Signed):
         if type(value) is int and -half <= value < half:
             return value
         return (as_uint64(value) + half) % (2 * half) - half
+
+    def taken(self, source: Source, value: str) -> str:
+        return number_taken(self, source, value, -self.half, self.half - 1)
 
 
 class Boolean(Kind):
@@ -100,6 +114,9 @@ class Boolean(Kind):
     def parse(self, value: object) -> bool:
         """Words, numbers, and the two texts."""
         return as_bool(value)
+
+    def taken(self, source: Source, value: str) -> str:
+        return f"({value} if {value} is True or {value} is False else {super().taken(source, value)})"
 
     def default(self) -> bool:
         return False

@@ -87,6 +87,9 @@ class Text(Kind):
         """Numbers and words become their text."""
         return as_string(value)
 
+    def taken(self, source: Source, value: str) -> str:
+        return f"({value} if type({value}) is str else {super().taken(source, value)})"
+
     def default(self) -> str:
         return ""
 
@@ -158,6 +161,15 @@ class FixedBytes(Kind):
         if self.parse_text is not None:
             return self.parse_text(as_string(value))
         return hex_bytes(value)[: self.size].ljust(self.size, b"\0")
+
+    def taken(self, source: Source, value: str) -> str:
+        usual = super().taken(source, value)
+        parse_text = self.parse_text
+        return (
+            usual
+            if parse_text is None
+            else f"({source.bind(parse_text)}({value}) if type({value}) is str else {usual})"
+        )
 
     def default(self) -> bytes:
         return bytes(self.size)

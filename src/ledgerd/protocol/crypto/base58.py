@@ -86,6 +86,11 @@ def _short_text(number: int) -> str:
 
 def decode(text: str) -> bytes:
     """The bytes of a text: cut at the first NUL, whitespace around it skipped (spec 02, section 4.15)."""
+    digits = text.encode("ascii", "replace").translate(_DIGITS)
+    if len(digits) <= _SIDE_BY_SIDE and digits.find(_NO_DIGIT) < 0:  # texts of keys, which an import has millions of
+        number = _short_number(digits)
+        data = number.to_bytes((number.bit_length() + 7) // 8, "big")
+        return bytes(len(digits) - len(digits.lstrip(b"\0"))) + data if digits.startswith(b"\0") else data
     body = text.partition("\0")[0].strip(_WHITESPACE)
     if len(body) > MAX_TEXT:
         raise DecodeError(f"{len(body)} characters are too many for base58: at most {MAX_TEXT}", PARSE_ERROR)

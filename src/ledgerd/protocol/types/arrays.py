@@ -6,6 +6,7 @@ import struct
 from typing import Annotated
 
 from ledgerd.codec.errors import DecodeError
+from ledgerd.codec.kinds import Kind
 from ledgerd.codec.source import Source
 from ledgerd.codec.types.containers import FixedArray, Vector
 from ledgerd.codec.types.numbers import Boolean, Share
@@ -46,6 +47,10 @@ class SharesInMemory(FixedArray):
         """As printed; what is missing is zero."""
         size = self._packed.size
         return self._packed.unpack(hex_bytes(value)[:size].ljust(size, b"\0"))
+
+    def taken(self, source: Source, value: str) -> str:
+        nothing = "0" * 2 * self._packed.size
+        return f"({(0,) * self.size} if {value} == '{nothing}' else {Kind.taken(self, source, value)})"
 
 
 class NamesInMemory(Vector):

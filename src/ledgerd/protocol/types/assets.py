@@ -14,6 +14,7 @@ from ledgerd.codec.errors import ASSERTION, DecodeError
 from ledgerd.codec.json.errors import JsonError
 from ledgerd.codec.json.scalars import as_int64, as_string, parse_int64
 from ledgerd.codec.json.text import quote, text_bytes, text_of
+from ledgerd.codec.kinds import Kind
 from ledgerd.codec.source import Source
 from ledgerd.codec.types.numbers import Int64, Share, UInt64
 from ledgerd.protocol.errors import Overflow, RuleViolation, Underflow, require
@@ -257,6 +258,10 @@ class AmountOf(Share):
         if symbol != self.symbol:
             raise DecodeError(f"an amount of another symbol than {self.title}")
         return amount
+
+    def taken(self, source: Source, value: str) -> str:
+        nothing = source.bind(asset_text(0, self.symbol))
+        return f"(0 if {value} == {nothing} else {Kind.taken(self, source, value)})"
 
 
 Tokens = Annotated[int, AmountOf(TOKEN_SYMBOL, "VIZ amount")]

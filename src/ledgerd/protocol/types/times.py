@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from ledgerd.codec.json.scalars import as_string
+from ledgerd.codec.kinds import Kind
 from ledgerd.codec.source import Source
 from ledgerd.codec.types.numbers import Unsigned
 from ledgerd.protocol.types.time_text import parse_time_text, time_text
@@ -24,6 +25,10 @@ class TimeKind(Unsigned):
     def parse(self, value: object) -> int:
         """The calendar text."""
         return parse_time_text(as_string(value))
+
+    def taken(self, source: Source, value: str) -> str:
+        never = source.bind(time_text(0))
+        return f"(0 if {value} == {never} else {Kind.taken(self, source, value)})"
 
 
 Time = Annotated[int, TimeKind()]

@@ -118,8 +118,7 @@ def records_of_snapshot(snapshot: Snapshot, unknown: set[str]) -> Iterator[State
             _note(unknown, name)
             continue
         _note_fields(unknown, name, batch.records)
-        are_texts = len(batch.texts) == len(batch.records)
-        texts = batch.texts if are_texts else [dumps(each) for each in batch.records]
+        texts = batch.texts or [dumps(each) for each in batch.records]
         for record, text in zip(batch.records, texts, strict=True):
             yield StateRecord(place, _id_of(name, record), text)
 

@@ -12,7 +12,7 @@ from ledgerd.codec import DecodeError
 from ledgerd.codec.annotations import fields_of
 from ledgerd.codec.json.scalars import as_object
 from ledgerd.codec.json.text import Json
-from ledgerd.codec.kinds import Kind
+from ledgerd.codec.kinds import NOT_TAKEN, Kind
 from ledgerd.codec.source import Source
 from ledgerd.codec.types.containers import Optional
 from ledgerd.codec.types.records import Field, RecordKind
@@ -111,6 +111,9 @@ class Nullable(Kind):
     def parse(self, value: object) -> Any:  # noqa: ANN401 - of whatever type the value is
         return self._optional.parse(value)
 
+    def taken(self, source: Source, value: str) -> str:
+        return self._optional.taken(source, value)
+
     def default(self) -> None:
         """Absent."""
 
@@ -135,20 +138,26 @@ class SnapshotSection(Generic[E]):
         ]
 
     @cached_property
-    def text(self) -> Callable[[E], str]:
-        return RecordKind(self.table.record, lambda: self.fields).printer
+    def _kind(self) -> RecordKind:
+        return RecordKind(self.table.record, lambda: self.fields)
 
     @cached_property
-    def _parsers(self) -> list[tuple[str, Callable[[object], Any]]]:
-        return [(field.name, field.kind.parse) for field in self.fields]
+    def text(self) -> Callable[[E], str]:
+        return self._kind.printer
+
+    @cached_property
+    def _takers(self) -> dict[int, Callable[[Any], E]]:
+        """By the number of members: for records of today, and for those of older files."""
+        older = [field for field in self.fields if field.name not in self._optional]
+        kinds = (RecordKind(self.table.record, lambda: older), self._kind)
+        return {len(kind.fields): kind.taker for kind in kinds}
 
     def parse(self, value: Json) -> E:
         """The object of parsed JSON; missing fields get the default of the record (spec 11, section 8.5)."""
-        given = renamed(as_object(value))
         try:
-            return self.table.record(*[parse(given[name]) for name, parse in self._parsers])
-        except (KeyError, DecodeError):
-            return self._parse_by_field(given)
+            return self._takers[len(as_object(value))](value)
+        except NOT_TAKEN:
+            return self._parse_by_field(renamed(as_object(value)))
 
     def _parse_by_field(self, given: dict[str, Json]) -> E:
         made: dict[str, Any] = {}

@@ -5,8 +5,9 @@ copy.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -33,11 +34,16 @@ RECORDS_AT_ONCE = 1_000_000
 
 MOST_NAMED = 3
 
+TABLES_BEGUN = 2
+"""So many large tables each other process looks at while sums are checked: that takes about as long."""
+
 FEWEST_ENTRIES = 10_000
 """Tables with fewer, in all indexes, are sooner looked at than asked about."""
 
 SECONDS_OF_A_CHECK = 600.0
 """Another process that takes longer for a table, beyond the time of all else, hangs."""
+
+Awaited = dict[Table[Any], AwaitedAnswer]
 
 ChecksMade = Callable[[int, int], None]
 """Called with how many checks of all of them are made."""
@@ -54,7 +60,8 @@ def require_sound(
     beside: AskedProcesses | None = None,
 ) -> None:
     """Check a state, all of which is committed. Other processes look at its large tables, if there are any."""
-    awaited = {} if beside is None else _asked(store, beside)
+    large = [table for table, size in _by_size(store).items() if size >= FEWEST_ENTRIES]
+    awaited = {} if beside is None else _asked(store, beside, large, TABLES_BEGUN)
 
     def indexes_agree(ledger: Ledger) -> Iterator[str]:
         if not _are_sound(ledger.store, awaited, beside):
@@ -70,22 +77,32 @@ def require_sound(
         record_provenance(store, replace(provenance, is_audited=True))
 
 
-def _asked(store: Store, beside: AskedProcesses) -> dict[Table[Any], AwaitedAnswer | None]:
-    """Large tables, the largest first: so those who look at them have about as much to do."""
+def _by_size(store: Store) -> dict[Table[Any], int]:
+    """How many entries tables have in all indexes, the largest first: who looks at them ends at about the same time."""
     sizes = {table: store.next_id(table) * (1 + len(table.indexes)) for table in STORED_TABLES}
-    large = sorted((table for table in sizes if sizes[table] >= FEWEST_ENTRIES), key=sizes.__getitem__, reverse=True)
-    return {table: beside.ask(checking_request(store.folder, table), len(large)) for table in large}
+    return dict(sorted(sizes.items(), key=itemgetter(1), reverse=True))
 
 
-def _are_sound(store: Store, awaited: dict[Table[Any], AwaitedAnswer | None], beside: AskedProcesses | None) -> bool:
-    """Whether all tables and their indexes agree; `Store.verify` says what does not, in several times the time."""
+def _asked(store: Store, beside: AskedProcesses, tables: Iterable[Table[Any]], most_waiting: int) -> Awaited:
+    asked = {table: beside.ask(checking_request(store.folder, table), most_waiting) for table in tables}
+    return {table: question for table, question in asked.items() if question is not None}
+
+
+def _are_sound(store: Store, awaited: Awaited, beside: AskedProcesses | None) -> bool:
+    """Whether all tables and their indexes agree; `Store.verify` says what does not, in several times the time. What
+    nobody was asked about yet is looked at here, unless somebody has nothing left to look at.
+    """
     with store.committed() as view:
-        for table in STORED_TABLES:
-            question = awaited.get(table)
-            if beside is not None and question is not None:
+        for table, size in _by_size(store).items():
+            if beside is not None and table not in awaited and size >= FEWEST_ENTRIES:
+                beside.exchange()
+                awaited |= _asked(store, beside, (table,), 1)
+            if table not in awaited and not is_sound(view, table):
+                return False
+        for table, question in awaited.items():
+            if beside is not None:
                 beside.wait_for(question, SECONDS_OF_A_CHECK)
-            answer = None if question is None else question.answer
-            if answer != SOUND and (answer is not None or not is_sound(view, table)):
+            if question.answer != SOUND and (question.answer is not None or not is_sound(view, table)):
                 return False
     return True
 

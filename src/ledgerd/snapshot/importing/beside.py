@@ -5,11 +5,9 @@ killed.
 
 from __future__ import annotations
 
-import json
 import signal
 import socket
 import sys
-from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -19,6 +17,7 @@ import msgspec
 from ledgerd.basics.frames import CutOff, framed, read_frame
 from ledgerd.protocol.networks.parameters import ChainParameters
 from ledgerd.protocol.properties import json_defaults_of
+from ledgerd.snapshot.file.batches import decoded
 from ledgerd.snapshot.file.sections import BY_NAME
 from ledgerd.snapshot.importing.packing import packed_batch
 from ledgerd.state import StateReader
@@ -35,15 +34,13 @@ LOSS = "a process for the import is lost, all of it is done by one process"
 MOST_ASKED, MOST_ANSWERED = 8 << 20, 32 << 20
 """Bytes of a request and of an answer: a batch has a few hundred kilobytes."""
 
-_decode = json.JSONDecoder(strict=False).decode
-
 
 class PackRecords(msgspec.Struct, frozen=True, array_like=True, tag=True):
     """Make rows of records of a section, behind so many others of its table."""
 
     section: str
     count: int
-    text: bytes
+    array: bytes
     """A JSON array of them, as the file has them."""
 
 
@@ -61,9 +58,8 @@ def processes_beside(network: ChainParameters, count: int) -> AskedProcesses:
     return AskedProcesses(LOSS, COMMAND, msgspec.msgpack.encode(network), count=count, most=MOST_ANSWERED)
 
 
-def packing_request(section: str, count: int, texts: Sequence[str]) -> bytes:
-    text = f"[{','.join(texts)}]".encode("utf-8", "surrogateescape")
-    return msgspec.msgpack.encode(PackRecords(section, count, text))
+def packing_request(section: str, count: int, array: bytes) -> bytes:
+    return msgspec.msgpack.encode(PackRecords(section, count, array))
 
 
 def checking_request(folder: Path, table: Table[Any]) -> bytes:
@@ -83,9 +79,9 @@ def _checked(asked: CheckTable) -> bytes:
 
 def _packed(asked: PackRecords) -> bytes:
     try:
-        records = _decode(asked.text.decode("utf-8", "surrogateescape"))
-    except RecursionError:
-        return b""  # one bracket more than the reader of the file had: it takes them itself
+        records = decoded(asked.array)
+    except (ValueError, RecursionError):
+        return b""  # whoever reads the file says what is wrong, or has a bracket less around it
     return packed_batch(BY_NAME[asked.section], records, asked.count)
 
 

@@ -14,7 +14,8 @@ from ledgerd.codec import DecodeError, codec_of
 from ledgerd.projections.kept import KeptProjections
 from ledgerd.protocol.blocks.block import Block
 from ledgerd.snapshot.errors import SnapshotError
-from ledgerd.snapshot.file.read import RecordBatch, Snapshot
+from ledgerd.snapshot.file.batches import RecordBatch
+from ledgerd.snapshot.file.read import Snapshot
 from ledgerd.snapshot.file.sections import BY_NAME, HEAD_BLOCK, METADATA, OLD_SECTIONS, SnapshotSection
 from ledgerd.snapshot.importing.beside import packing_request
 from ledgerd.snapshot.importing.packing import PackedBatch, Tallies, unpacked_batch
@@ -55,7 +56,7 @@ class _Waiting:
 
     @property
     def is_worth_sending(self) -> bool:
-        return self.is_free and FEWEST_SENT <= len(self.batch.records) == len(self.batch.texts)
+        return self.is_free and self.batch.count >= FEWEST_SENT and bool(self.batch.array)
 
 
 class _Filling:
@@ -101,7 +102,7 @@ class _Filling:
                 return
             self._waiting.append(_Waiting(batch, section, 0 if section is None else self._counts[section.table]))
             if section is not None:
-                self._counts[section.table] += len(batch.records)
+                self._counts[section.table] += batch.count
 
     def _section(self, name: str) -> SnapshotSection[Any] | None:
         self._met.add(name)
@@ -117,7 +118,7 @@ class _Filling:
         """Let others work on what comes later; the first batch is taken here unless it was sent before."""
         for waiting in list(self._waiting)[1:]:
             if waiting.is_worth_sending and waiting.section is not None:
-                request = packing_request(waiting.section.name, waiting.count, waiting.batch.texts)
+                request = packing_request(waiting.section.name, waiting.count, waiting.batch.array)
                 waiting.question = beside.ask(request, MOST_WAITING)
                 if waiting.question is None:
                     return
@@ -171,7 +172,7 @@ def _parsed(waiting: _Waiting) -> list[Entity] | None:
         return None
     try:
         return [waiting.section.parse(record) for record in waiting.batch.records]
-    except DecodeError:
+    except (DecodeError, SnapshotError):
         return []
 
 

@@ -24,7 +24,7 @@ from ledgerd.snapshot.importing.build import MOST_PROCESSES, build_state, read_s
 from ledgerd.snapshot.settings import ANY, Terms
 from ledgerd.state.files.disk import Space
 from ledgerd.supervision.processes import processors_beside
-from ledgerd.supervision.this_process import give_way
+from ledgerd.supervision.this_process import give_way, search_rarely
 from ledgerd.supervision.threads import begin_thread
 
 log = logging.getLogger(__name__)
@@ -172,6 +172,7 @@ def main() -> None:
     # Ctrl-C sends SIGINT to the whole process group: the node handles it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     give_way(NICENESS)
+    search_rarely()
     line = sys.stdin.buffer.readline()
     if not line.endswith(b"\n"):
         sys.exit(1)  # the node was killed before it had sent an order

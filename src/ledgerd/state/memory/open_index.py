@@ -383,12 +383,13 @@ class OpenIndex(Generic[E]):
             self.flush()
             found = list(islice(entries(self._disk.transaction, self._database, Range(), position), LARGEST_CHUNK))
             for entry, raw in found:
-                position, object_id = entry, integer_of(entry)
+                object_id = integer_of(entry) if objects else -1
                 entity = objects[object_id] if object_id in objects else derived(read, raw)
                 if entity is not None:
                     yield entity
             if len(found) < LARGEST_CHUNK:
                 return
+            position = found[-1][0]
 
     def _is_only_removed(self, object_id: int, gone: int) -> bool:
         """Whether all that a walk has to know of is that its last object was removed, as so many before it: the

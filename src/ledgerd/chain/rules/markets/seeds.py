@@ -8,6 +8,7 @@ the counts right; there is one exception, `recount_newcomers`.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from operator import attrgetter
 
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.markets.liquidation import bring_end, expect_end
@@ -68,12 +69,13 @@ def recount_accounts(ledger: Ledger, tally: FrozenTally) -> None:
 
     Accounts are read without keeping them in memory; what stands as it was counted is not written again.
     """
-    frozen = tally.frozen
+    frozen, counted, nothing = tally.frozen, attrgetter(*COUNTERS), (0,) * len(COUNTERS)
+    found = {name: tuple(frozen[name, counter] for counter in COUNTERS) for name, _ in list(frozen)}
     with ledger.store.committed() as view:
         differing = [
             account.id
             for account in view.scan_fields(ACCOUNTS, "id", "name", *COUNTERS)
-            if any(getattr(account, counter) != frozen[account.name, counter] for counter in COUNTERS)
+            if counted(account) != found.get(account.name, nothing)
         ]
     for account_id in differing:
         account = ledger.store.get(ACCOUNTS, account_id)
