@@ -108,7 +108,7 @@ class ForkChoice:
         try:
             if self._pending.transactions:
                 self._check_header(block, skip)
-            self._pending.make_way()
+            self._pending.undo()
             self.trunk.apply(block, skip)
         except WrongScheduledValidator:
             # It stays among the candidates: a branch that is switched to may hold it (spec 03, section 9.6).
@@ -125,7 +125,7 @@ class ForkChoice:
         return outcome.Applied()
 
     def _check_header(self, block: Block, skip: SkipFlags) -> None:
-        """What a block is refused for by its header alone, before the waiting transactions make way for it."""
+        """What a block is refused for by its header alone, before the waiting transactions are undone for it."""
         validator = self._pending.find_validator(AccountName(block.validator))
         if validator is not None:
             ledger = self.trunk.ledger
@@ -208,7 +208,7 @@ class ForkChoice:
             self._linking.restart()
             raise
         if self._is_linear(new, old):
-            self._pending.make_way()
+            self._pending.undo()
             return self._apply_branch(new_head, new[:-1], [], skip)
         try:
             if not self._is_proven(new, skip):
@@ -230,7 +230,7 @@ class ForkChoice:
         return outcome.BranchRefused(failed.rule, number)
 
     def _turn_to(self, new_head: ForkItem, new: Branch, old: Branch, skip: SkipFlags) -> outcome.Outcome:
-        self._pending.make_way()
+        self._pending.undo()
         log.info(
             "switching from block %(block)d to a branch of %(length)d blocks",
             {"block": self.trunk.head_number, "length": len(new)},
@@ -252,7 +252,7 @@ class ForkChoice:
                 raise BranchFailed(new[: place + 1], rule) from rule
         if is_proven:
             return True
-        self._pending.make_way()
+        self._pending.undo()
         try:
             return self._trial.run(new, skip)
         except TrialFailed as failed:
