@@ -129,7 +129,7 @@ class Pending:
         self._requeued[:0] = transactions
 
     def copy_signers(self, transactions: Iterable[Transaction]) -> None:
-        """Copy the recovered keys of pending transactions to the same ones in a block, which needs no second recovery."""
+        """Copy the recovered keys of pending transactions to the same ones in a block, to recover none twice."""
         waiting = {transaction.id: transaction for transaction in self.transactions}
         chain_id = self._ledger.network.chain_id
         for transaction in transactions:
