@@ -115,7 +115,7 @@ def test_a_block_of_waiting_transactions_is_taken_in_without_recovering_their_ke
         raise AssertionError("recovered again")
 
     monkeypatch.setattr("ledgerd.protocol.blocks.transaction.recover", recover)
-    other.chain.parts.pending.lend_signers([forged])
+    other.chain.parts.pending.copy_signers([forged])
     assert forged.known_signers(other.chain.network.chain_id) is None
     assert other.chain.push_block(codec_of(Block).decode(block.packed)).has_moved
     other.chain.close()

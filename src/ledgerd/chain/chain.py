@@ -201,8 +201,8 @@ class Chain(ChainView, Closing):
         that it gives up for it.
         """
         if block.transactions and self._pending.transactions:
-            self._pending.lend_signers(block.transactions)
-        with self._pending.making_way(skip):
+            self._pending.copy_signers(block.transactions)
+        with self._pending.reapplying(skip):
             try:
                 outcome = self._choice.push(block, skip, instead_of=instead_of)
             finally:
@@ -210,7 +210,7 @@ class Chain(ChainView, Closing):
                 if self._trunk.assumption is not None:
                     self._end_assumption(self._trunk.assumption)
                 if commit and self._trunk.happened:
-                    self._pending.make_way()
+                    self._pending.undo()
                     self._commit()
                 self._continue_trial()
         for observer in self._observers:

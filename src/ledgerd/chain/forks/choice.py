@@ -108,7 +108,7 @@ class ForkChoice:
         try:
             if self._pending.transactions:
                 self._check_header(block, skip)
-            self._pending.make_way()
+            self._pending.undo()
             self.trunk.apply(block, skip)
         except WrongScheduledValidator:
             # It stays among the candidates: a branch that is switched to may hold it (spec 03, section 9.6).
@@ -125,7 +125,7 @@ class ForkChoice:
         return outcome.Applied()
 
     def _check_header(self, block: Block, skip: SkipFlags) -> None:
-        """What a block is refused for by its header alone, before the waiting transactions make way for it."""
+        """What a block is refused for by its header alone, before the waiting transactions are undone for it."""
         validator = self._pending.find_validator(AccountName(block.validator))
         if validator is not None:
             ledger = self.trunk.ledger
@@ -208,7 +208,7 @@ class ForkChoice:
             self._linking.restart()
             raise
         if self._is_linear(new, old):
-            self._pending.make_way()
+            self._pending.undo()
             return self._apply_branch(new_head, new[:-1], [], skip)
         try:
             if not self._is_proven(new, skip):
@@ -220,17 +220,19 @@ class ForkChoice:
             return outcome.OnBranch()
         except BranchFailed as failed:
             return self._refuse(failed)
-        return self._turn_to(new_head, new, old, skip)
+        return self._switch_to(new_head, new, old, skip)
 
     def _refuse(self, failed: BranchFailed) -> outcome.Outcome:
         number = failed.branch[-1].number
         log.warning("block %(block)d of a branch breaks a rule: %(rule)s", {"block": number, "rule": failed.rule})
         self._forget(failed.branch, failed.rule)
-        self._turn_to_trunk()
+        head = self.forks.find(self.trunk.head_id)
+        if head is not None:
+            self.forks.head = head  # with the tip of a bad branch gone, the longest branch that is left
         return outcome.BranchRefused(failed.rule, number)
 
-    def _turn_to(self, new_head: ForkItem, new: Branch, old: Branch, skip: SkipFlags) -> outcome.Outcome:
-        self._pending.make_way()
+    def _switch_to(self, new_head: ForkItem, new: Branch, old: Branch, skip: SkipFlags) -> outcome.Outcome:
+        self._pending.undo()
         log.info(
             "switching from block %(block)d to a branch of %(length)d blocks",
             {"block": self.trunk.head_number, "length": len(new)},
@@ -252,7 +254,7 @@ class ForkChoice:
                 raise BranchFailed(new[: place + 1], rule) from rule
         if is_proven:
             return True
-        self._pending.make_way()
+        self._pending.undo()
         try:
             return self._trial.run(new, skip)
         except TrialFailed as failed:
@@ -283,7 +285,7 @@ class ForkChoice:
         if self.forks.find(tip.id) is None or not self._is_better(tip):
             return outcome.OnBranch()
         new, old = self.forks.branches(tip.id, self.trunk.head_id)
-        return self._turn_to(tip, new, old, Skip.NOTHING)
+        return self._switch_to(tip, new, old, Skip.NOTHING)
 
     def _adopt_best(self) -> outcome.Outcome:
         best = self.forks.head
@@ -314,12 +316,6 @@ class ForkChoice:
     def try_in_pieces(self) -> None:
         """From now on somebody calls `try_further` for as long as something is being tried."""
         self._trial.piece_seconds = PIECE_SECONDS
-
-    def _turn_to_trunk(self) -> None:
-        """After the tip of a bad branch is gone: the head is the longest branch that is left."""
-        head = self.forks.find(self.trunk.head_id)
-        if head is not None:
-            self.forks.head = head
 
     def _forget(self, refused: Branch, rule: RuleViolation) -> None:
         """What broke the rule goes, with all above it; it is known by its id when it comes again."""

@@ -72,8 +72,8 @@ class Pending:
         self._session: Session | None = None
         self._requeued: list[Transaction] = []
         """Transactions of blocks that were taken off the trunk, in the order of the chain."""
-        self._may_make_way = False
-        self._aside: list[Transaction] | None = None
+        self._may_undo = False
+        self._undone: list[Transaction] | None = None
         """Those that are undone until the trunk is what it will be."""
         self._unapplied: set[TransactionId] = set()
         """Those that wait without being in the state, where a second copy would be noticed."""
@@ -128,10 +128,8 @@ class Pending:
     def requeue(self, transactions: Iterable[Transaction]) -> None:
         self._requeued[:0] = transactions
 
-    def lend_signers(self, transactions: Iterable[Transaction]) -> None:
-        """Copy the recovered keys of pending transactions to the same transactions in a block: they need no second
-        recovery.
-        """
+    def copy_signers(self, transactions: Iterable[Transaction]) -> None:
+        """Copy the recovered keys of pending transactions to the same ones in a block, to recover none twice."""
         waiting = {transaction.id: transaction for transaction in self.transactions}
         chain_id = self._ledger.network.chain_id
         for transaction in transactions:
@@ -154,31 +152,31 @@ class Pending:
 
     @contextmanager
     def set_aside(self, skip: SkipFlags) -> Iterator[None]:
-        with self.making_way(skip):
-            self.make_way()
+        with self.reapplying(skip):
+            self.undo()
             yield
 
     @contextmanager
-    def making_way(self, skip: SkipFlags) -> Iterator[None]:
-        """Within the block of `with`, `make_way` undoes all pending transactions; behind it they are applied again.
+    def reapplying(self, skip: SkipFlags) -> Iterator[None]:
+        """Within the block of `with`, `undo` undoes all pending transactions; behind it they are applied again.
 
         Where it is not called they stay as they are: whoever sends blocks that change nothing must not cost us as much
         as all that waits.
         """
-        self._may_make_way = True
+        self._may_undo = True
         try:
             yield
         finally:
-            self._may_make_way = False
-            saved, self._aside = self._aside, None
+            self._may_undo = False
+            saved, self._undone = self._undone, None
             requeued, self._requeued = self._requeued, []
             if saved is not None:
                 self._try_again([*requeued, *saved], skip)
 
-    def make_way(self) -> None:
+    def undo(self) -> None:
         """Undo all pending transactions: to be called before the trunk is changed, or committed."""
-        if self._may_make_way and self._aside is None:
-            self._aside, self.transactions = self.transactions, []
+        if self._may_undo and self._undone is None:
+            self._undone, self.transactions = self.transactions, []
             self.drop_session()
             self._unapplied.clear()
 

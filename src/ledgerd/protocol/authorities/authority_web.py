@@ -69,7 +69,7 @@ MOST_LANES, RESULT_LANES = 2_000_000, 30
 """What a web remembers, in lanes of its states; the result of a walk takes as much memory as so many."""
 
 
-class Met:
+class AuthorityNode:
     """An authority as the keys that signed leave it."""
 
     __slots__ = ("authority", "bit", "is_reached", "lacking", "lacking_alone", "marks", "members", "shift")
@@ -118,15 +118,15 @@ class WalkState:
         """For each key, the accounts that mark it when they fail at depth 1."""
         self.later: dict[AccountName, WalkState] = {}
         """When one more is approved."""
-        self.results: tuple[dict[Met, WalkResult], ...] = ({}, {})
+        self.results: tuple[dict[AuthorityNode, WalkResult], ...] = ({}, {})
         """By depth, what has come of walks that began here and may have approved others."""
 
-    def lacking(self, met: Met) -> int:
-        return FULL - (self.lanes >> met.shift & (1 << LANE) - 1)
+    def lacking(self, node: AuthorityNode) -> int:
+        return FULL - (self.lanes >> node.shift & (1 << LANE) - 1)
 
-    def measure(self, met: Met, lacking: int) -> None:
-        self.lanes += FULL - lacking - (self.lanes >> met.shift & (1 << LANE) - 1) << met.shift
-        self.measured |= met.bit
+    def measure(self, node: AuthorityNode, lacking: int) -> None:
+        self.lanes += FULL - lacking - (self.lanes >> node.shift & (1 << LANE) - 1) << node.shift
+        self.measured |= node.bit
 
     def after(self, name: AccountName, graph: MemberGraph) -> WalkState:
         """The state when one more account is approved. Whom that may satisfy is not known to fail any more."""
@@ -172,43 +172,43 @@ class Web:
         """For each key, the accounts that mark it."""
         self._get = get
         self._kept = 0
-        self._unmeasured: list[Met] = []
-        self._accounts: dict[AccountName, Met] = {}
-        self._authorities: dict[int, Met] = {}
+        self._unmeasured: list[AuthorityNode] = []
+        self._accounts: dict[AccountName, AuthorityNode] = {}
+        self._authorities: dict[int, AuthorityNode] = {}
 
-    def account(self, name: AccountName) -> Met:
-        met = self._accounts.get(name)
-        if met is None:
+    def account(self, name: AccountName) -> AuthorityNode:
+        node = self._accounts.get(name)
+        if node is None:
             authority = self._get(name)
             row = self.graph.row(name, authority)
-            met = self._accounts[name] = self._met(authority, row.members)
-            met.bit, met.shift = row.bit, row.shift
-            self._unmeasured.append(met)
-            if met.marks:
-                for place in places(met.marks):
-                    self.holders[place] |= met.bit
-        return met
+            node = self._accounts[name] = self._node(authority, row.members)
+            node.bit, node.shift = row.bit, row.shift
+            self._unmeasured.append(node)
+            if node.marks:
+                for place in places(node.marks):
+                    self.holders[place] |= node.bit
+        return node
 
-    def authority(self, authority: Authority) -> Met:
-        met = self._authorities.get(id(authority))
-        if met is None:
-            met = self._authorities[id(authority)] = self._met(authority, self.graph.members(authority))
-        return met
+    def authority(self, authority: Authority) -> AuthorityNode:
+        node = self._authorities.get(id(authority))
+        if node is None:
+            node = self._authorities[id(authority)] = self._node(authority, self.graph.members(authority))
+        return node
 
-    def _met(self, authority: Authority, members: int) -> Met:
+    def _node(self, authority: Authority, members: int) -> AuthorityNode:
         self.lookups.count(1 + len(authority.key_auths) + len(authority.account_auths))
-        met = Met(authority, members, self.keys)
-        met.lacking_alone = self.lacking(met, self.beginning.approved)
-        self.marks |= met.marks
-        return met
+        node = AuthorityNode(authority, members, self.keys)
+        node.lacking_alone = self.lacking(node, self.beginning.approved)
+        self.marks |= node.marks
+        return node
 
-    def lacking(self, met: Met, approved: int) -> int:
+    def lacking(self, node: AuthorityNode, approved: int) -> int:
         """What an authority lacks beyond its keys and approved members."""
-        members = met.members & approved
+        members = node.members & approved
         if not members:
-            return met.lacking
-        weights = met.authority.account_auths
-        return met.lacking - sum([weights[name] for name in self.graph.chosen(members, met.authority)])
+            return node.lacking
+        weights = node.authority.account_auths
+        return node.lacking - sum([weights[name] for name in self.graph.chosen(members, node.authority)])
 
     def after(self, state: WalkState, name: AccountName) -> WalkState:
         later = state.later.get(name)
@@ -228,14 +228,14 @@ class Web:
 
     def _after(self, state: WalkState, name: AccountName) -> WalkState:
         if state is self.beginning:
-            for met in self._unmeasured:
-                state.measure(met, met.lacking_alone)
+            for node in self._unmeasured:
+                state.measure(node, node.lacking_alone)
             self._unmeasured.clear()
         return state.after(name, self.graph)
 
-    def keep(self, state: WalkState, met: Met, depth: int, result: WalkResult) -> None:
+    def keep(self, state: WalkState, node: AuthorityNode, depth: int, result: WalkResult) -> None:
         if self._may_keep(RESULT_LANES):
-            state.results[depth][met] = result
+            state.results[depth][node] = result
 
     def _may_keep(self, lanes: int) -> bool:
         self._kept += lanes

@@ -6,7 +6,7 @@ fails the transaction: order is part of the rule.
 
 from __future__ import annotations
 
-from ledgerd.protocol.authorities.authority_web import MAX_DEPTH, Met, WalkState, Web
+from ledgerd.protocol.authorities.authority_web import MAX_DEPTH, AuthorityNode, WalkState, Web
 from ledgerd.protocol.authorities.member_graph import places
 from ledgerd.protocol.crypto.keys import PublicKey
 from ledgerd.protocol.types.authority import Authority
@@ -16,17 +16,17 @@ from ledgerd.protocol.types.names import AccountName
 class Signing:
     """Which accounts are approved and which keys are used in a check, so far."""
 
-    __slots__ = ("_idle", "_state", "_used", "_web")
+    __slots__ = ("_state", "_used", "_web", "idle_approvals")
 
     def __init__(self, web: Web) -> None:
         self._web = web
         self._state = web.beginning
         self._used = 0
-        self._idle = web.approvals
+        self.idle_approvals = web.approvals
 
     def copy(self) -> Signing:
         other = Signing(self._web)
-        other._state, other._used, other._idle = self._state, self._used, self._idle
+        other._state, other._used, other.idle_approvals = self._state, self._used, self.idle_approvals
         return other
 
     def signed(self, key: PublicKey) -> bool:
@@ -38,7 +38,7 @@ class Signing:
 
     def name_satisfied(self, name: AccountName) -> bool:
         if self._web.graph.bits.get(name, 0) & self._state.approved:
-            self._idle -= {name}
+            self.idle_approvals -= {name}
             return True
         return self._walked(self._web.account(name), 0)
 
@@ -48,7 +48,7 @@ class Signing:
 
     def approve(self, name: AccountName) -> None:
         """An account counts as approved from now on, though its members were not asked."""
-        self._idle -= {name}
+        self.idle_approvals -= {name}
         if not self._web.graph.bit(name) & self._state.approved:
             self._state = self._web.after_approval(self._state, name)
 
@@ -62,22 +62,18 @@ class Signing:
     def has_used_all(self) -> bool:
         return self._used.bit_count() == len(self._web.keys)
 
-    @property
-    def idle_approvals(self) -> frozenset[AccountName]:
-        return self._idle
-
     # -- the walk
 
-    def _walked(self, met: Met, depth: int) -> bool:
+    def _walked(self, node: AuthorityNode, depth: int) -> bool:
         """Walk an authority, or know what has come of it in the same state: the checks of a transaction ask often."""
         state = self._state
-        result = state.results[depth].get(met)
+        result = state.results[depth].get(node)
         if result is None:
             before, self._used = self._used, 0
-            is_reached = self._reached(met, depth)
+            is_reached = self._reached(node, depth)
             later = self._state if self._state is not state else None
             if is_reached or depth == 0 or later:  # all others are among those known to fail
-                self._web.keep(state, met, depth, (is_reached, later, self._used))
+                self._web.keep(state, node, depth, (is_reached, later, self._used))
             self._used |= before
             return is_reached
         is_reached, later, used = result
@@ -85,45 +81,50 @@ class Signing:
         self._used |= used
         return is_reached
 
-    def _reached(self, met: Met, depth: int) -> bool:
-        self._used |= met.marks
-        if met.is_reached:
+    def _reached(self, node: AuthorityNode, depth: int) -> bool:
+        self._used |= node.marks
+        if node.is_reached:
             return True
-        lacking = self._lacking(met)
+        lacking = self._lacking(node)
         state = self._state
-        members = met.members & ~state.approved
+        members = node.members & ~state.approved
         if depth == MAX_DEPTH:
             if lacking <= 0:
                 return True
         elif lacking <= 0:
-            return self._count(met, depth + 1)
+            return self._count(node, depth + 1)
         else:
             unknown = members & ~state.failing[depth + 1]
-            for name in self._web.graph.chosen(unknown, met.authority) if unknown else ():
+            for name in self._web.graph.chosen(unknown, node.authority) if unknown else ():
                 is_reached = self._member_reached(name, depth + 1)
                 if self._state is not state:
-                    return self._count(met, depth + 1, (state, name), is_reached=is_reached)
+                    return self._count(node, depth + 1, (state, name), is_reached=is_reached)
             self._used |= self._marks_of(members, depth + 1, state)
-        self._settle(met, depth)
+        self._settle(node, depth)
         return False
 
     def _count(
-        self, met: Met, depth: int, latest: tuple[WalkState, AccountName] | None = None, *, is_reached: bool = False
+        self,
+        node: AuthorityNode,
+        depth: int,
+        latest: tuple[WalkState, AccountName] | None = None,
+        *,
+        is_reached: bool = False,
     ) -> bool:
         """Count members as the rule says, one after the other.
 
         Args:
-            met: Whose members are counted.
+            node: Whose members are counted.
             depth: That of the members.
             latest: The member up to which all were walked already, and the state before it.
             is_reached: Whether it was reached.
         """
-        if latest is None and self._is_all_known(met, depth):
+        if latest is None and self._is_all_known(node, depth):
             return True
-        weights, bits = met.authority.account_auths, self._web.graph.bits
+        weights, bits = node.authority.account_auths, self._web.graph.bits
         self._web.lookups.count(len(weights))
         state, last = latest or (self._state, None)
-        lacking, passed, is_behind = met.lacking, 0, latest is None
+        lacking, passed, is_behind = node.lacking, 0, latest is None
         for name, weight in weights.items():
             bit = bits[name]
             if bit & state.approved:
@@ -146,41 +147,41 @@ class Signing:
         self._used |= self._marks_of(passed, depth, state)
         return lacking <= 0
 
-    def _is_all_known(self, met: Met, depth: int) -> bool:
+    def _is_all_known(self, node: AuthorityNode, depth: int) -> bool:
         """Whether it does not matter which of the members are asked that are not approved."""
         state = self._state
-        members = met.members & ~state.approved
+        members = node.members & ~state.approved
         return not (members & ~state.failing[depth] or self._marks_of(members, depth, state))
 
     def _member_reached(self, name: AccountName, depth: int) -> bool:
-        met = self._web.account(name)
-        is_reached = self._reached(met, depth) if depth == MAX_DEPTH else self._walked(met, depth)
-        if is_reached and not met.bit & self._state.approved:
+        node = self._web.account(name)
+        is_reached = self._reached(node, depth) if depth == MAX_DEPTH else self._walked(node, depth)
+        if is_reached and not node.bit & self._state.approved:
             self._state = self._web.after(self._state, name)
         return is_reached
 
-    def _lacking(self, met: Met) -> int:
+    def _lacking(self, node: AuthorityNode) -> int:
         """What an authority lacks beyond its keys and approved members."""
         state = self._state
         if state is self._web.beginning:
-            return met.lacking_alone
-        if met.bit & state.measured:
-            return state.lacking(met)
-        lacking = self._web.lacking(met, state.approved)
-        if met.bit:
-            state.measure(met, lacking)
+            return node.lacking_alone
+        if node.bit & state.measured:
+            return state.lacking(node)
+        lacking = self._web.lacking(node, state.approved)
+        if node.bit:
+            state.measure(node, lacking)
         return lacking
 
-    def _settle(self, met: Met, depth: int) -> None:
+    def _settle(self, node: AuthorityNode, depth: int) -> None:
         """Remember that an account has failed, and nobody was approved meanwhile."""
         state, web = self._state, self._web
-        state.failing[MAX_DEPTH] |= met.bit
+        state.failing[MAX_DEPTH] |= node.bit
         if depth < MAX_DEPTH:
-            state.failing[1] |= met.bit
-            asked = met.members & ~state.approved | met.bit
+            state.failing[1] |= node.bit
+            asked = node.members & ~state.approved | node.bit
             for place in places(web.marks) if web.marks else ():
                 if web.holders[place] & asked:
-                    state.marking[place] |= met.bit
+                    state.marking[place] |= node.bit
 
     def _marks_of(self, members: int, depth: int, state: WalkState) -> int:
         """The unused keys that members would mark of which it is known that they fail at a depth."""

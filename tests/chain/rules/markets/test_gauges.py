@@ -7,11 +7,11 @@ from ledgerd.chain.rules.markets.oracles import (
     AWAITING_DECISION,
     AWAITING_RESPONSE,
     CLASS_ENDS,
+    adjust_gauge,
     begin_market,
     dispute_left_open,
     end_market,
     time_class,
-    turn_gauge,
 )
 from ledgerd.protocol.types.arrays import TIME_CLASSES
 from ledgerd.state.objects.markets.disputes import PmDispute
@@ -24,13 +24,13 @@ MOST = 2**32 - 1
 def test_a_gauge_stops_at_zero_and_wraps_at_the_top(markets: Ledger, before: int, turned: int, after: int) -> None:
     oracle = create_oracle(markets, disputes_awaiting_decision=before)
 
-    turn_gauge(markets, ORACLE, AWAITING_DECISION, turned)
+    adjust_gauge(markets, ORACLE, AWAITING_DECISION, turned)
 
     assert oracle.disputes_awaiting_decision == after
 
 
 def test_who_never_registered_has_no_gauges(markets: Ledger) -> None:
-    turn_gauge(markets, NOBODY, AWAITING_RESPONSE, 1)
+    adjust_gauge(markets, NOBODY, AWAITING_RESPONSE, 1)
     begin_market(markets, NOBODY)
     end_market(markets, create_market(markets, oracle=NOBODY))
 

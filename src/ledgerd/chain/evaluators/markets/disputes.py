@@ -63,8 +63,8 @@ def pm_dispute_create(ledger: Ledger, operation: disputes.PmDisputeCreate) -> No
     if oracle is not None:
         with ledger.editing(oracle):
             oracle.disputes_received = uint32(oracle.disputes_received + 1)
-            oracles.turn(oracle, oracles.IN_DISPUTE_WINDOW, -1)
-            oracles.turn(oracle, oracles.AWAITING_RESPONSE, 1)
+            oracles.move_gauge(oracle, oracles.IN_DISPUTE_WINDOW, -1)
+            oracles.move_gauge(oracle, oracles.AWAITING_RESPONSE, 1)
     ledger.emit(PmDisputeOpened(market.oracle, disputer.name, market.id, operation.proposed_outcome))
 
 
@@ -202,7 +202,7 @@ def _slash(ledger: Ledger, operation: disputes.PmDisputeResolve, dispute: PmDisp
     """Take the penalty, as far as the insurance goes, and ban the oracle if that is asked for."""
     slash = min(operation.penalty_amount.amount, oracle.insurance)
     with ledger.editing(oracle):
-        oracles.turn(oracle, oracles.gauge_of(dispute), -1)
+        oracles.move_gauge(oracle, oracles.gauge_of(dispute), -1)
         if slash > 0:
             oracles.take_insurance(oracle, slash)
         oracle.disputes_lost = uint32(oracle.disputes_lost + 1)
@@ -216,7 +216,7 @@ def _uphold(ledger: Ledger, market: PmMarket, dispute: PmDispute, oracle: PmOrac
     """The oracle was right, and gets the disputer's fee. A ban of it is not carried out."""
     if oracle is not None:
         with ledger.editing(oracle):
-            oracles.turn(oracle, oracles.gauge_of(dispute), -1)
+            oracles.move_gauge(oracle, oracles.gauge_of(dispute), -1)
             oracle.disputes_won = uint32(oracle.disputes_won + 1)
     if dispute.dispute_fee > 0:
         adjust_balance(ledger, ledger.account(market.oracle), dispute.dispute_fee)
@@ -258,8 +258,8 @@ def pm_dispute_oracle_respond(ledger: Ledger, operation: disputes.PmDisputeOracl
     oracle = oracles.find_oracle(ledger, operation.oracle) if dispute.oracle_response_time == 0 else None
     if oracle is not None:
         with ledger.editing(oracle):
-            oracles.turn(oracle, oracles.AWAITING_RESPONSE, -1)
-            oracles.turn(oracle, oracles.AWAITING_DECISION, 1)
+            oracles.move_gauge(oracle, oracles.AWAITING_RESPONSE, -1)
+            oracles.move_gauge(oracle, oracles.AWAITING_DECISION, 1)
     with ledger.editing(dispute):
         dispute.oracle_response = operation.response
         dispute.oracle_response_time = ledger.now

@@ -19,7 +19,7 @@ from ledgerd.chain.rules.markets.market import (
     require_markets_enabled,
     require_not_being_refunded,
 )
-from ledgerd.chain.rules.markets.oracles import IN_DISPUTE_WINDOW, begin_market, find_oracle, time_class, turn
+from ledgerd.chain.rules.markets.oracles import IN_DISPUTE_WINDOW, begin_market, find_oracle, move_gauge, time_class
 from ledgerd.pricing.constant_product import opening_reserves
 from ledgerd.pricing.lmsr import depth_of_liquidity
 from ledgerd.protocol import constants
@@ -333,7 +333,7 @@ def _require_resolvable(market: markets.PmMarket, operation: PmResolveMarket | P
 def _leave_active(ledger: Ledger, oracle: PmOracle) -> None:
     """A market of an oracle that is being edited may be disputed from now on."""
     oracle.active_markets = max(0, oracle.active_markets - 1)
-    turn(oracle, IN_DISPUTE_WINDOW, 1)
+    move_gauge(oracle, IN_DISPUTE_WINDOW, 1)
     oracle.last_active_time = ledger.now
 
 

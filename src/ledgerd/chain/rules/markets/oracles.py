@@ -48,17 +48,17 @@ def end_market(ledger: Ledger, market: PmMarket) -> None:
             oracle.active_markets -= 1
 
 
-def turn(oracle: PmOracle, gauge: Gauge, change: int) -> None:
-    """Turn a gauge up or down, never below zero; for an oracle that is being edited."""
+def move_gauge(oracle: PmOracle, gauge: Gauge, change: int) -> None:
+    """Count up or down, never below zero; for an oracle that is being edited."""
     value = getattr(oracle, gauge) + change
     setattr(oracle, gauge, uint32(value) if change > 0 else max(0, value))
 
 
-def turn_gauge(ledger: Ledger, name: AccountName, gauge: Gauge, change: int) -> None:
+def adjust_gauge(ledger: Ledger, name: AccountName, gauge: Gauge, change: int) -> None:
     oracle = find_oracle(ledger, name) if change else None
     if oracle is not None:
         with ledger.editing(oracle):
-            turn(oracle, gauge, change)
+            move_gauge(oracle, gauge, change)
 
 
 def gauge_of(dispute: PmDispute) -> Gauge:
@@ -67,7 +67,7 @@ def gauge_of(dispute: PmDispute) -> Gauge:
 
 def dispute_left_open(ledger: Ledger, name: AccountName, dispute: PmDispute) -> None:
     """A dispute is about to be closed (`dispute_left_open`)."""
-    turn_gauge(ledger, name, gauge_of(dispute), -1)
+    adjust_gauge(ledger, name, gauge_of(dispute), -1)
 
 
 def time_class(seconds: int) -> int:

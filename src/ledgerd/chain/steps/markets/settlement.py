@@ -13,7 +13,7 @@ from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.markets.lazy_pool import return_to_pool, settle_allocation
 from ledgerd.chain.rules.markets.liquidation import BY_END, BY_VOID, force_close
 from ledgerd.chain.rules.markets.market import LIQUIDITY, STAKES, move_balance
-from ledgerd.chain.rules.markets.oracles import IN_DISPUTE_WINDOW, find_oracle, take_insurance, turn_gauge
+from ledgerd.chain.rules.markets.oracles import IN_DISPUTE_WINDOW, adjust_gauge, find_oracle, take_insurance
 from ledgerd.chain.rules.money.balances import adjust_balance, burn
 from ledgerd.chain.steps.markets.budget import MarketBudget
 from ledgerd.chain.steps.markets.refunding import UNFILLED, bets_from, end_of_grace, give_stake_back
@@ -298,6 +298,6 @@ def settle_resolved(ledger: Ledger, budget: MarketBudget) -> None:
 
 def _begin_payment(ledger: Ledger, market: PmMarket) -> None:
     if ledger.store.lookup(DISPUTE_BY_MARKET, market.id) is None:
-        turn_gauge(ledger, market.oracle, IN_DISPUTE_WINDOW, -1)
+        adjust_gauge(ledger, market.oracle, IN_DISPUTE_WINDOW, -1)
     with ledger.editing(market):
         market.payout_status = BEING_PAID
