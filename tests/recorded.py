@@ -13,6 +13,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 CHAINS = {"open-1": 2718, "open-2": 617, "open-hf0": 336, "open-main": 900}
 """The chains of hardforks 0 to 13, and how many blocks each has."""
 
@@ -99,7 +101,7 @@ def recorded_snapshot(state: str) -> bytes:
 
 def recorded_sections(state: str) -> dict[str, Any]:
     """The sections of a recorded state as plain JSON."""
-    document = json.loads(recorded_snapshot(state).decode("utf-8", "surrogateescape"))
+    document = msgspec.json.decode(recorded_snapshot(state))  # in half of the time of `json`: the texts are all UTF-8
     return dict(document["state"])
 
 

@@ -135,8 +135,15 @@ def difference_from(recorded: dict[str, Any], chain: Chain, label: str = "", *, 
 
 def difference(ours: Any, recorded: Any, path: str = "") -> str | None:
     """Where two JSON values first differ: in a value, its kind, or the order of keys."""
-    # The text of a whole state is made in a tenth of the time that a look at each of its values takes.
-    return None if json.dumps(ours) == json.dumps(recorded) else _first_difference(ours, recorded, path)
+    # The text of a whole state is made in a fiftieth of the time that a look at each of its values takes.
+    return None if _text(ours) == _text(recorded) else _first_difference(ours, recorded, path)
+
+
+def _text(value: Any) -> bytes:
+    try:
+        return msgspec.json.encode(value)
+    except UnicodeEncodeError:  # bytes that are no UTF-8 stand in it as surrogates
+        return json.dumps(value).encode()
 
 
 def _first_difference(ours: Any, recorded: Any, path: str) -> str | None:

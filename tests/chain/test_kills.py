@@ -21,7 +21,7 @@ from tests.chain.victims import FAILED
 KILLS = int(os.environ.get("KILLS", "4"))
 """How many moments are tried, half of them in a replay and half in production."""
 
-WORKS = (("replay", 900), ("produce", 500)) if "KILLS" in os.environ else (("replay", 480), ("produce", 300))
+WORKS = (("replay", 900), ("produce", 500)) if "KILLS" in os.environ else (("replay", 300), ("produce", 220))
 """Each kind, and its last block. What is made begins after a hundred blocks."""
 
 PLACES = (

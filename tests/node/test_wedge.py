@@ -26,8 +26,8 @@ from ledgerd.snapshot.file.directory import name_of
 from tests.node.processes import LOOPBACK, PROGRAM, NodeProcess
 from tests.ports import free_port
 
-WISHES = Wishes(nodes=2, validators=21, block_time=0.15)
-"""Twenty times as fast as the clock of the machine: the five minutes of the rule are 15 seconds."""
+WISHES = Wishes(nodes=2, validators=21, block_time=0.1)
+"""Thirty times as fast as the clock of the machine: the five minutes of the rule are 10 seconds."""
 AHEAD = FAR_BLOCKS + 30
 
 

@@ -12,7 +12,6 @@ from typing import Any, Generic, NamedTuple
 
 import msgspec
 
-from ledgerd.codec import codec_of
 from ledgerd.state.errors import NotUniqueRow, StoreMisuse
 from ledgerd.state.files.disk import Disk
 from ledgerd.state.files.header import Header
@@ -22,7 +21,7 @@ from ledgerd.state.memory.open_index import OpenIndex
 from ledgerd.state.memory.open_table import OpenTable
 from ledgerd.state.tables.keys import INT64, integer_of
 from ledgerd.state.tables.records import RecordForm
-from ledgerd.state.tables.tables import E, ObjectId, Table
+from ledgerd.state.tables.tables import E, Table
 
 ID_BYTES = 8
 
@@ -136,10 +135,11 @@ class Loading:
         """Add so many rows of a table without indexes, which differ in their ids alone."""
         if table.indexes:
             raise StoreMisuse(f"rows of {table.title} are not equal: it has indexes")
-        encode, id_bytes = INT64.encode, codec_of(ObjectId).encode
-        first = self._tables[table].packing.next_id
-        rest = RecordForm(table).encode(entity, ())[len(id_bytes(entity.id)) :]  # its id comes first
-        records = [(encode(each), id_bytes(each) + rest) for each in range(first, first + count)]
+        key_of, encode = INT64.encode, table.codec.encode
+        first, records = self._tables[table].packing.next_id, list[KeyValue]()
+        for object_id in range(first, first + count):
+            entity.id = object_id
+            records.append((key_of(object_id), encode(entity)))
         self.add_packed(table, PackedRows(first, first + count, records, []))
 
     def add_packed(self, table: Table[Any], rows: PackedRows) -> None:
