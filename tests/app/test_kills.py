@@ -23,7 +23,7 @@ from tests.sdk.recorded_nodes import serving_nodes
 
 __all__ = ["postgres_server"]
 
-KILLS = int(os.environ.get("APPLICATION_KILLS", "3"))
+KILLS = int(os.environ.get("APPLICATION_KILLS", "2"))
 FORKS = 2 * KILLS
 LONGEST_LIFE = 0.08
 """Seconds from the first request of a process to its end."""

@@ -1,7 +1,7 @@
 """A node that began with a snapshot takes in blocks of a peer, fetches its past and records its history; each of the
 three processes is killed at any moment, and in the end every answer is that of a node that was never killed.
 
-A usual run kills four times; `PAST_KILLS=50 scripts/test tests/archive/test_killed_past.py` kills 50 times.
+A usual run kills twice; `PAST_KILLS=50 scripts/test tests/archive/test_killed_past.py` kills 50 times.
 """
 
 from __future__ import annotations

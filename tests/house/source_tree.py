@@ -70,7 +70,7 @@ def _parsed(text: str, name: str) -> ast.Module:
 def nodes_of(tree: ast.Module) -> tuple[ast.AST, ...]:
     """Everything in the tree of a file, level by level: gone through once, as that takes longer than what a test asks.
 
-    Left out is whether a name is read or written (`ast.expr_context`): a third of all nodes, which names have at hand.
+    Left out is whether a name is read or written (`ast.expr_context`): a third of all nodes, and each name knows it.
     """
     found: list[ast.AST] = [tree]
     for node in found:  # what is added is gone through as well

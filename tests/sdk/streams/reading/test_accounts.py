@@ -50,9 +50,15 @@ async def given(node: RecordedNode, account: str, since: int | str = 1) -> Seque
         return [each async for each in stream]
 
 
+_WALKED: dict[tuple[str, int | str, str], Sequence[OperationEvent]] = {}
+
+
 async def walked(account: str, since: int | str = 1, chain: str = CHAIN) -> Sequence[OperationEvent]:
-    """The same by a node without histories of accounts."""
-    return await given(RecordedNode(chain), account, since)
+    """The same by a node without histories of accounts; each walk is done once for all tests."""
+    asked = (account, since, chain)
+    if asked not in _WALKED:
+        _WALKED[asked] = await given(RecordedNode(chain), account, since)
+    return _WALKED[asked]
 
 
 def accounts_by_activity(chain: str = CHAIN) -> list[str]:
