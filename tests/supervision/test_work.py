@@ -156,20 +156,15 @@ def test_a_failure_before_anybody_watches_is_not_lost() -> None:
     asyncio.run(scene())
 
 
-@pytest.mark.parametrize("may_end", [True, False])
-def test_a_thread_that_fails_or_ends_without_being_allowed_to_ends_the_program(*, may_end: bool) -> None:
+def test_a_thread_may_end_and_one_that_fails_ends_the_program() -> None:
     async def scene(station: Station, supervisor: Supervisor, _: Clock) -> None:
         def fail() -> None:
             raise ZeroDivisionError("a bug")
 
-        if may_end:
-            station.work.thread("walk", lambda: None, may_end=True).join()
-            assert supervisor.failure is None
-            station.work.thread("walk", fail, may_end=True)
-            assert isinstance(await supervisor.failed(), ZeroDivisionError)
-        else:
-            station.work.thread("walk", lambda: None)
-            assert str(await supervisor.failed()) == "station: walk has ended"
+        station.work.thread("walk", lambda: None).join()
+        assert supervisor.failure is None
+        station.work.thread("walk", fail)
+        assert isinstance(await supervisor.failed(), ZeroDivisionError)
 
     play(scene)
 

@@ -14,6 +14,8 @@ T = TypeVar("T")
 ACTIVE_SECONDS = 10
 """A name that has taken nothing for so long has no part."""
 MOST_ACTIVE = 4096
+MOST_QUOTAS = 65_536
+"""Names with a quota of their own."""
 PART_SECONDS = 5
 """The part of a name grows to this many seconds of its rate."""
 
@@ -78,8 +80,8 @@ class Recent(Generic[T]):
 class Quotas(Recent[Quota]):
     """A quota for each name, with a second's rate, but at least one, as its burst. Without a rate there is none."""
 
-    def __init__(self, rate: float, most: int = 65_536) -> None:
-        super().__init__(lambda now: Quota(max(1.0, rate), rate, now), most)
+    def __init__(self, rate: float) -> None:
+        super().__init__(lambda now: Quota(max(1.0, rate), rate, now), MOST_QUOTAS)
         self._rate = rate
 
     def allows(self, name: str, now: float) -> bool:

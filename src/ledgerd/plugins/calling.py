@@ -5,13 +5,14 @@ them.
 from __future__ import annotations
 
 import asyncio
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Annotated, cast
 
 import msgspec
 
 from ledgerd.basics.frames import FrameBuffer, FrameFault, framed
+from ledgerd.basics.quotas import HeldAmounts
 from ledgerd.codec.json.text import Json
 from ledgerd.plugins.messages import MOST_ANSWER, MOST_OPEN, MOST_REQUEST, MethodAnswer, MethodRequest, ServedApi
 from ledgerd.rpc.api.shared.kinds import Printed
@@ -40,7 +41,7 @@ class PluginLink(asyncio.Protocol):
         self._frames = FrameBuffer(MOST_ANSWER)
         self._transport: asyncio.Transport | None = None
         self._waiting = deque[asyncio.Future[bytes]]()
-        self._shares = Counter[str]()
+        self._shares = HeldAmounts(MOST_OPEN)
         self._connecting = asyncio.Lock()
 
     async def ask(self, asked: MethodRequest) -> MethodAnswer:
@@ -48,10 +49,10 @@ class PluginLink(asyncio.Protocol):
         if len(request) > MOST_REQUEST:
             raise PlainError(f"A request to a plugin has at most {MOST_REQUEST} bytes", INVALID_REQUEST)
         # Some wait for the connection, and of some the client has left before the answer.
-        waiting = max(self._shares.total(), len(self._waiting))
-        if waiting >= MOST_OPEN or self._shares[asked.share] >= MOST_OF_ONE:
+        waiting = max(self._shares.total, len(self._waiting))
+        if waiting >= MOST_OPEN or self._shares.of(asked.share) >= MOST_OF_ONE:
             raise PlainError(BUSY.format(self.served.name))
-        self._shares[asked.share] += 1
+        self._shares.change(asked.share, 1)
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
                 return msgspec.json.decode(await self._exchanged(request), type=MethodAnswer)
@@ -60,9 +61,7 @@ class PluginLink(asyncio.Protocol):
         except (OSError, msgspec.MsgspecError):
             raise PlainError(AWAY.format(self.served.name)) from None
         finally:
-            self._shares[asked.share] -= 1
-            if not self._shares[asked.share]:
-                del self._shares[asked.share]
+            self._shares.change(asked.share, -1)
 
     async def _exchanged(self, request: bytes) -> bytes:
         async with self._connecting:

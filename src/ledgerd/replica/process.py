@@ -42,7 +42,7 @@ class FollowPart(Part):
     async def start(self) -> None:
         self._data_dir.mkdir(parents=True, exist_ok=True)
         self._replica = Replica(self._settings, self._data_dir / STATE_FOLDER, self._publish, chain_id=self._chain_id)
-        self._thread = self.work.thread("following", self._replica.run, may_end=True)
+        self._thread = self.work.thread("following", self._replica.run)
 
     def _publish(self, status: FollowStatus) -> None:
         followed = ServingStatus(why_not_served(status), status.behind)

@@ -144,12 +144,10 @@ class Work:
             return self._tasks.begin(self._once(name, life), name)
         return self._tasks.begin(self._again_and_again(name, life), name)
 
-    def thread(self, name: str, work: Callable[[], None], *, may_end: bool = False) -> RunningThread:
-        """Run a thread; a failure ends the program, and so does its end unless it may end."""
+    def thread(self, name: str, work: Callable[[], None]) -> RunningThread:
+        """Run a thread that may end; a failure ends the program."""
 
         def ended(problem: BaseException | None) -> None:
-            if problem is None and not may_end:
-                problem = PartFailed(f"{self.part}: {name} has ended")
             if problem is not None:
                 self.fail(problem)
 

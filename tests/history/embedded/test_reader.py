@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from ledgerd.chain.ledger.events import IrreversibleAdvanced
+from ledgerd.chain.log.block_log import BlockLog
 from ledgerd.chain.log.files import STATE_FOLDER
-from ledgerd.chain.log.rolling import ROLLING_LOG, RollingBlockLog
 from ledgerd.history.embedded.embedded import EmbeddedStore
 from ledgerd.history.embedded.log_bytes import LogBytes
 from ledgerd.history.embedded.reader import EmbeddedHistory
@@ -98,15 +98,15 @@ def test_where_there_is_no_history_the_operator_is_told_how_to_make_one(tmp_path
 
 def test_an_accounts_entries_that_begin_with_a_virtual_one_are_read_from_all_pieces_of_a_block(tmp_path: Path) -> None:
     """What is taken of one piece may be virtual and have no bytes in the log, while the next piece's has."""
-    block = block_on(NO_BLOCK, 244, [[3 * place + at + 244 for at in range(2)] for place in range(25)])
-    log = RollingBlockLog.open(tmp_path / STATE_FOLDER)
-    log.append(244, block.packed)
+    block = block_on(NO_BLOCK, 1, [[3 * place + at + 244 for at in range(2)] for place in range(25)])
+    log = BlockLog.open(tmp_path / STATE_FOLDER)
+    log.append(1, block.packed)
     settings = HistorySettings()
     with EmbeddedStore(tmp_path / HISTORY_FOLDER, settings, log) as store:
-        store.record([told(block), IrreversibleAdvanced(244)])
-        history = EmbeddedHistory(store.environment, LogBytes(tmp_path / STATE_FOLDER, ROLLING_LOG), settings)
+        store.record([told(block), IrreversibleAdvanced(1)])
+        history = EmbeddedHistory(store.environment, LogBytes(tmp_path / STATE_FOLDER), settings)
         with history.reading() as view:
-            shown = view.operations_of(244)
+            shown = view.operations_of(1)
             for name in NAMES:
                 entries = view.range_of(name)
                 for first in range(entries.last + 1 if entries else 0):

@@ -23,8 +23,8 @@ def unpacked(file: bytes) -> bytes:
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=200)
 
 
-def file_of(pieces: list[str], header: str = "{}", *, beside: bool = False) -> bytes:
-    with StateWriter(beside=beside) as writer:
+def file_of(pieces: list[str], header: str = "{}") -> bytes:
+    with StateWriter() as writer:
         for piece in pieces:
             writer.add(piece)
         return b"".join(writer.finish(header))
@@ -36,7 +36,6 @@ def test_zlib_reads_what_was_put_in(pieces: list[str], header: str) -> None:
     wanted = ('{"header":' + header + ',"state":' + "".join(pieces) + "}").encode()
 
     file = file_of(pieces, header)
-    assert file_of(pieces, header, beside=True) == file
 
     assert zlib.decompress(file) == wanted
     assert unpacked(file) == wanted
@@ -69,10 +68,10 @@ def test_a_file_that_unpacks_to_too_much_is_refused(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("pieces", [1, 5])
-def test_a_full_disk_is_told_by_a_thread_beside_too(monkeypatch: pytest.MonkeyPatch, pieces: int) -> None:
+def test_a_full_disk_is_told_by_the_thread_beside(monkeypatch: pytest.MonkeyPatch, pieces: int) -> None:
     def fail(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(StateWriter, "_pack", fail)
     with pytest.raises(OSError, match="No space left"):
-        file_of(["x"] * pieces, beside=True)
+        file_of(["x"] * pieces)

@@ -23,7 +23,7 @@ class JobThread:
     def __init__(self, work: Work, name: str) -> None:
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
         self._loop = asyncio.get_running_loop()
-        self._thread = work.thread(name, self._run, may_end=True)
+        self._thread = work.thread(name, self._run)
 
     async def run(self, function: Callable[[], T]) -> T:
         """What a function returns or raises, on the thread."""

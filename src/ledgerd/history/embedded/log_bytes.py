@@ -9,7 +9,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from ledgerd.chain.log.block_log import FULL_LOG
-from ledgerd.chain.log.files import LARGEST_FILE, OFFSET, LogFiles, LogKind, read_at
+from ledgerd.chain.log.files import LARGEST_FILE, OFFSET, LogFiles, read_at
 
 NEIGHBOURS = 2_048
 """Blocks whose offsets are read from the index at once."""
@@ -24,18 +24,15 @@ Span = tuple[int, int, int]
 class LogBytes:
     """The log in a folder, read in parts. The caller checks what it gets."""
 
-    def __init__(self, folder: Path, kind: LogKind = FULL_LOG) -> None:
+    def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._kind = kind
         self._files: LogFiles | None = None
 
     def refresh(self) -> None:
         if self._files is None or self._files.replaced:
             self.close()
             with suppress(FileNotFoundError):
-                self._files = LogFiles(self._folder, self._kind, writable=False)
-        if self._files is not None and self._kind.header:
-            self._files.read_first()
+                self._files = LogFiles(self._folder, FULL_LOG, writable=False)
 
     def read(self, spans: Sequence[Span]) -> list[bytes]:
         """In the given order; shorter where the log does not have them."""

@@ -57,7 +57,7 @@ class ChainThread:
         self._loop = asyncio.new_event_loop()
         self._is_stopping = False
         self._is_awake = False
-        self._thread = work.thread("chain", self._work, may_end=True)
+        self._thread = work.thread("chain", self._work)
 
     def submit(self, job: Callable[[], T], rank: Rank = Rank.OTHER) -> Future[T]:
         future: Future[T] = Future()

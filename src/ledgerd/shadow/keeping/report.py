@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
@@ -145,12 +146,12 @@ def _block(block: object) -> str:
         return "a block that is not there"
     transactions = block.get(TRANSACTIONS)
     count = len(transactions) if isinstance(transactions, list) else 0
-    kinds: dict[str, int] = {}
+    kinds = Counter[str]()
     for transaction in transactions if isinstance(transactions, list) else ():
         operations = transaction.get("operations") if isinstance(transaction, dict) else None
         for operation in operations if isinstance(operations, list) else ():
             if isinstance(operation, list) and operation:
-                kinds[str(operation[0])[:40]] = kinds.get(str(operation[0])[:40], 0) + 1
+                kinds[str(operation[0])[:40]] += 1
     made = f"block after {str(block.get('previous'))[:40]} of {str(block.get('timestamp'))[:20]}"
     named = ", ".join(f"{name} {times}" for name, times in sorted(kinds.items()))
     return f"{made}: {count} transactions{f' ({named})' if named else ''}"

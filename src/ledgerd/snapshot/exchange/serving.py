@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from ledgerd.basics.addresses import charged_as
 from ledgerd.basics.durations import HOUR
+from ledgerd.basics.quotas import HeldAmounts
 from ledgerd.snapshot.exchange.frames import DataRequest, Denial, InfoReply, InfoRequest, NoSnapshot, SnapshotMessage
 
 MOST_CONNECTIONS = 5
@@ -59,7 +60,7 @@ class AdmissionControl:
     def __init__(self, trusted: frozenset[str] | None = None, *, is_limited: bool = True) -> None:
         self._trusted = trusted
         self._is_limited = is_limited
-        self._present: dict[str, int] = {}
+        self._present = HeldAmounts(MOST_CONNECTIONS)
         self._visits: dict[str, deque[float]] = {}
         """The times of each address's connections, ordered by the latest."""
 
@@ -72,14 +73,14 @@ class AdmissionControl:
             refusal = self._limit(charged, now)
             if refusal is not None:
                 return refusal
-        self._present[charged] = self._present.get(charged, 0) + 1
+        self._present.change(charged, 1)
         return None
 
     def _limit(self, address: str, now: float) -> Denial | None:
         self._forget(now)
-        if sum(self._present.values()) >= MOST_CONNECTIONS:
+        if self._present.total >= MOST_CONNECTIONS:
             return Denial.FULL
-        if self._present.get(address, 0) >= MOST_OF_ONE_ADDRESS:
+        if self._present.of(address) >= MOST_OF_ONE_ADDRESS:
             return Denial.TOO_MANY_SESSIONS
         visits = self._visits.get(address) or deque(maxlen=MOST_IN_AN_HOUR)
         if len(visits) == MOST_IN_AN_HOUR and visits[0] > now - HOUR:
@@ -97,12 +98,7 @@ class AdmissionControl:
             del self._visits[address]
 
     def leave(self, address: str) -> None:
-        address = charged_as(address)
-        left = self._present.get(address, 0) - 1
-        if left > 0:
-            self._present[address] = left
-        else:
-            self._present.pop(address, None)
+        self._present.change(charged_as(address), -1)
 
 
 class ServerSession:

@@ -38,20 +38,17 @@ class StateWriter(Closing):
     snapshot.
     """
 
-    def __init__(self, folder: Path | None = None, *, beside: bool = False) -> None:
-        """The work on a text, half of all that a snapshot takes, is done on a thread beside the caller if asked."""
+    def __init__(self, folder: Path | None = None) -> None:
+        """The work on a text, half of all that a snapshot takes, is done on a thread beside the caller."""
         self._hash = hashlib.sha256()
         self._packer = zlib.compressobj(LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS)
         self._packed = SpooledTemporaryFile(_CHUNK, dir=str(folder) if folder else None)  # noqa: SIM115 - lives as long as this
         self._adler = 1
         self._length = 0
-        self._beside = thread_pool(1, "snapshot") if beside else None
+        self._beside = thread_pool(1, "snapshot")
         self._begun: deque[Future[None]] = deque()
 
     def add(self, text: str) -> None:
-        if self._beside is None:
-            self._compress(text)
-            return
         if len(self._begun) >= _MOST_BEGUN:
             self._begun.popleft().result()
         self._begun.append(self._beside.submit(self._compress, text))
@@ -90,8 +87,7 @@ class StateWriter(Closing):
         yield joined_adler32(zlib.adler32(front), self._adler, self._length).to_bytes(4, "big")
 
     def close(self) -> None:
-        if self._beside is not None:
-            self._beside.shutdown(cancel_futures=True)
+        self._beside.shutdown(cancel_futures=True)
         self._packed.close()
 
 

@@ -104,7 +104,7 @@ def export(view: View, file: BinaryIO, occasion: Occasion, spool: Path | None = 
     _require_head(view, occasion.head_block)
     counts: dict[str, Json] = {}
     loadability, tally = Loadability(), TokenTally()
-    with StateWriter(spool, beside=True) as writer:
+    with StateWriter(spool) as writer:
 
         def frame(text: str) -> None:
             loadability.frame(text)

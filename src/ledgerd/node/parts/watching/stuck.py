@@ -58,7 +58,7 @@ class StuckPart(NodePart):
         self._thread: RunningThread | None = None
 
     async def start(self) -> None:
-        self._thread = self.work.thread("watch", self._watch, may_end=True)
+        self._thread = self.work.thread("watch", self._watch)
 
     async def stop(self) -> None:
         self._is_ended.set()
