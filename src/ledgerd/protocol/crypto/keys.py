@@ -52,8 +52,8 @@ def public_key_from_text(text: str, prefix: str = ADDRESS_PREFIX) -> PublicKey:
     return _remembered_public_key(text, prefix)
 
 
-def _parse_public_key(text: str, prefix: str) -> PublicKey:
-    if len(text.encode("utf-8", "surrogateescape")) <= len(prefix):
+def _parse_public_key(text: str, prefix: str = ADDRESS_PREFIX) -> PublicKey:
+    if len(text) <= len(prefix) and len(text.encode("utf-8", "surrogateescape")) <= len(prefix):
         raise JsonError(ASSERTION, "base58str.size() > prefix_len: ")
     if not text.startswith(prefix):
         raise JsonError(ASSERTION, "base58str.substr(0, prefix_len) == prefix: ", {"base58str": text})
@@ -155,5 +155,11 @@ class PrivateKey:
 
 declare(
     PublicKey,
-    FixedBytes(KEY_SIZE, "public key", print_text=public_key_text, parse_text=public_key_from_text),
+    FixedBytes(
+        KEY_SIZE,
+        "public key",
+        print_text=public_key_text,
+        parse_text=public_key_from_text,
+        parse_new=_parse_public_key,  # to remember a key that is not met again costs half of what reading it does
+    ),
 )
