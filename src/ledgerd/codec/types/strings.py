@@ -142,13 +142,16 @@ class FixedBytes(Kind):
         *,
         print_text: Callable[[Any], str] | None = None,
         parse_text: Callable[[str], bytes] | None = None,
+        parse_new: Callable[[str], bytes] | None = None,
     ) -> None:
+        """A text that was hardly seen before may be parsed in another way than one that often comes again."""
         self.size = size
         self.title = title
         self.letters = f"{size}s"
         self.memory = size
         self.print_text = print_text
         self.parse_text = parse_text
+        self.parse_new = parse_new or parse_text
 
     def text(self, source: Source, value: str) -> str:
         """Hex, or the kind's own text."""
@@ -164,12 +167,11 @@ class FixedBytes(Kind):
 
     def taken(self, source: Source, value: str) -> str:
         usual = super().taken(source, value)
-        parse_text = self.parse_text
-        return (
-            usual
-            if parse_text is None
-            else f"({source.bind(parse_text)}({value}) if type({value}) is str else {usual})"
-        )
+        if self.parse_new is None or self.print_text is None:
+            return usual
+        default, text = source.bind(self.default()), source.bind(self.print_text(self.default()))
+        new = f"{source.bind(self.parse_new)}({value}) if type({value}) is str else {usual}"
+        return f"({default} if {value} == {text} else {new})"
 
     def default(self) -> bytes:
         return bytes(self.size)

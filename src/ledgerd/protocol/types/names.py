@@ -29,6 +29,8 @@ def cut_name(text: str) -> AccountName:
     A NUL would make a name unequal to its own re-packed form, so ours are cut there from the start
     (spec 01, section 2.4).
     """
+    if len(text) <= MAX_NAME_BYTES and text.isascii() and "\0" not in text:
+        return AccountName(text)
     raw = text.encode("utf-8", "surrogateescape")
     if len(raw) > MAX_NAME_BYTES or 0 in raw:
         raw = raw[:MAX_NAME_BYTES].split(b"\0", 1)[0]
@@ -57,10 +59,20 @@ class NameTexts(dict[bytes, str]):
 NAME_TEXTS = NameTexts()
 
 
-@lru_cache(REMEMBERED_NAMES)
-def packed_name(name: str) -> bytes:
-    raw = cut_name(name).encode("utf-8", "surrogateescape")
-    return pack_varint(len(raw)) + raw
+class PackedNames(dict[str, bytes]):
+    """Names as they are written. A look into a dict costs half of a call of what is cached, and a new name a third."""
+
+    def __missing__(self, name: str) -> bytes:
+        raw = cut_name(name).encode("utf-8", "surrogateescape")
+        packed = pack_varint(len(raw)) + raw
+        if len(self) >= REMEMBERED_NAMES:
+            self.clear()
+        if len(name) <= MAX_NAME_BYTES:
+            self[name] = packed
+        return packed
+
+
+PACKED_NAMES = PackedNames()
 
 
 def long_name(raw: bytes, reading: Reading) -> AccountName:
@@ -108,7 +120,7 @@ class NameKind(Text):
         source.add(f"pos += {length}")
 
     def write(self, source: Source, value: str) -> None:
-        source.add(f"w({source.bind(packed_name)}({value}))")
+        source.add(f"w({source.bind(PACKED_NAMES)}[{value}])")
 
     def parse(self, value: object) -> AccountName:
         """A text, cut."""
