@@ -34,7 +34,7 @@ Objects = Callable[[], Iterator[tuple[Any, Any]]]
 State = dict[str, Objects]
 
 
-class PrintedRecord(str):
+class ObjectText(str):
     """The JSON of an object of a state, which is read only where that of the other side is not the same text."""
 
     __slots__ = ()
@@ -79,7 +79,7 @@ def _opened(path: Path, stack: ExitStack, *, in_full: bool) -> State:
 def _all_tables(state: View, kept: View) -> State:
     def objects(view: View, table: Table[Any]) -> Iterator[tuple[Any, Any]]:
         codec = codec_of(table.record)
-        return ((entity.id, PrintedRecord(codec.to_json(entity))) for entity in view.scan(table))
+        return ((entity.id, ObjectText(codec.to_json(entity))) for entity in view.scan(table))
 
     tables = (*((state, each) for each in STORED_TABLES), *((kept, each) for each in PROJECTED_TABLES))
     return {table.title: partial(objects, view, table) for view, table in tables}
@@ -87,7 +87,7 @@ def _all_tables(state: View, kept: View) -> State:
 
 def _sections(view: View) -> State:
     def objects(section: SnapshotSection[Any]) -> Iterator[tuple[Any, Any]]:
-        return ((entity.id, PrintedRecord(section.text(entity))) for entity in view.scan(section.table))
+        return ((entity.id, ObjectText(section.text(entity))) for entity in view.scan(section.table))
 
     return {each.name: partial(objects, each) for each in SECTIONS}
 
@@ -139,13 +139,13 @@ def _differences(name: str, first: Objects | None, second: Objects | None) -> It
 
 def _is_same(first: Any, second: Any) -> bool:  # noqa: ANN401 - as below
     """Whether both are the same for sure: to look at all fields of all objects takes far longer."""
-    if isinstance(first, PrintedRecord) and isinstance(second, PrintedRecord):
+    if isinstance(first, ObjectText) and isinstance(second, ObjectText):
         return first == second
     return repr(_read(first)) == repr(_read(second))
 
 
 def _read(record: Any) -> Any:  # noqa: ANN401 - as below
-    return json.loads(record) if isinstance(record, PrintedRecord) else record
+    return json.loads(record) if isinstance(record, ObjectText) else record
 
 
 def where(first: Any, second: Any, path: str) -> Iterator[str]:  # noqa: ANN401 - JSON of any kind
