@@ -70,7 +70,7 @@ def recount_accounts(ledger: Ledger, tally: FrozenTally) -> None:
     Accounts are read without keeping them in memory; what stands as it was counted is not written again.
     """
     frozen, counted, nothing = tally.frozen, attrgetter(*COUNTERS), (0,) * len(COUNTERS)
-    found = {name: tuple(frozen[name, counter] for counter in COUNTERS) for name, _ in list(frozen)}
+    found = {name: tuple(frozen[name, counter] for counter in COUNTERS) for name, _ in frozen}
     with ledger.store.committed() as view:
         differing = [
             account.id
