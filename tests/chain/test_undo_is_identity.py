@@ -35,7 +35,7 @@ from tests.chain.traffic import Traffic, recorded_operations
 from tests.chain.whole_state import first_change, whole_state
 from tests.recorded import CHAINS, recorded_blocks
 
-OPERATIONS = int(os.environ.get("UNDO_OPERATIONS", "2500"))
+OPERATIONS = int(os.environ.get("UNDO_OPERATIONS", "1600"))
 """How many random operations are tried."""
 
 PLACES = (("open-1", 1200), ("open-hf0", 336), ("open-main", 900), ("open-pm", 1200), ("open-main15", 1216))

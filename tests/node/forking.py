@@ -26,7 +26,10 @@ from typing import TextIO
 
 from tests.patience import PATIENCE
 
-LOADED = ("ledgerd.cli.main", "ledgerd.cli.process.node", "ledgerd.node.lifecycle")
+LOADED = (
+    *("ledgerd.cli.main", "ledgerd.cli.process.node", "ledgerd.node.lifecycle"),
+    *("ledgerd.cli.process.dev", "ledgerd.node.dev.development", "uvloop"),
+)
 MOST_ASKED = 1 << 17
 """Bytes of the words and the environment of a node."""
 NUMBER = struct.Struct("<i")

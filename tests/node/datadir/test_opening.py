@@ -95,14 +95,14 @@ def directory(tmp_path: Path) -> Directory:
 
 
 def test_a_log_without_a_state_is_replayed(directory: Directory, caplog: pytest.LogCaptureFixture) -> None:
-    directory.put_log(300)
+    directory.put_log(160)
     with caplog.at_level(logging.INFO):
-        assert directory.started() == (300, StateOrigin.PRESENT)
+        assert directory.started() == (160, StateOrigin.PRESENT)
 
     assert "Replaying blockchain from block num 1." in caplog.text
-    assert "replaying: block 300 of 300 (100 %), " in caplog.text
+    assert "replaying: block 160 of 160 (100 %), " in caplog.text
     assert "Done reindexing, elapsed time: " in caplog.text
-    assert "Started on blockchain with 300 blocks" in caplog.text
+    assert "Started on blockchain with 160 blocks" in caplog.text
 
 
 def push(blocks: Sequence[bytes]) -> Callable[[Runtime], None]:
@@ -206,7 +206,7 @@ def test_a_replay_of_a_node_without_a_full_log_is_refused(directory: Directory) 
 
 
 def test_a_resync_begins_with_nothing(directory: Directory) -> None:
-    directory.put_log(300)
+    directory.put_log(160)
     directory.started()
 
     assert directory.started(resync_blockchain="true") == (0, StateOrigin.PRESENT)
@@ -214,13 +214,13 @@ def test_a_resync_begins_with_nothing(directory: Directory) -> None:
 
 
 def test_the_state_may_lie_on_another_disk(directory: Directory) -> None:
-    directory.put_log(300)
+    directory.put_log(160)
     elsewhere = directory.folder / "fast" / "disk"
 
-    assert directory.started(shared_file_dir=str(elsewhere)) == (300, StateOrigin.PRESENT)
+    assert directory.started(shared_file_dir=str(elsewhere)) == (160, StateOrigin.PRESENT)
     assert (elsewhere / DATA_FILE).exists()
     assert not (directory.state / DATA_FILE).exists()
-    assert directory.started(shared_file_dir="fast/disk", replay_blockchain="true") == (300, StateOrigin.BLOCK_LOG)
+    assert directory.started(shared_file_dir="fast/disk", replay_blockchain="true") == (160, StateOrigin.BLOCK_LOG)
     assert directory.started(shared_file_dir="fast/disk", resync_blockchain="true") == (0, StateOrigin.PRESENT)
     copy = directory.copied_snapshot()
     (elsewhere / DATA_FILE).unlink()
@@ -311,15 +311,15 @@ def test_a_snapshot_beyond_the_full_log_is_refused(directory: Directory) -> None
 
 
 def test_a_rebuild_replays_what_the_rolling_log_has_beyond_the_snapshot(directory: Directory) -> None:
-    directory.put_rolling_log(100, 300)
+    directory.put_rolling_log(100, 160)
 
-    assert directory.started(replay_from_snapshot="true", snapshot=str(SNAPSHOT)) == (300, StateOrigin.REBUILD)
+    assert directory.started(replay_from_snapshot="true", snapshot=str(SNAPSHOT)) == (160, StateOrigin.REBUILD)
     assert SNAPSHOT.exists()
-    assert directory.started() == (300, StateOrigin.PRESENT)
+    assert directory.started() == (160, StateOrigin.PRESENT)
 
 
 def test_a_rebuild_leaves_out_a_rolling_log_that_does_not_link(directory: Directory) -> None:
-    directory.put_rolling_log(150, 300)
+    directory.put_rolling_log(150, 160)
 
     assert directory.started(replay_from_snapshot="true", snapshot=str(SNAPSHOT)) == (120, StateOrigin.REBUILD)
 
@@ -328,11 +328,11 @@ def test_a_rebuild_leaves_out_a_rolling_log_that_does_not_link(directory: Direct
 
 
 def test_a_damaged_state_is_made_anew_from_the_log(directory: Directory, caplog: pytest.LogCaptureFixture) -> None:
-    directory.put_log(300)
+    directory.put_log(160)
     directory.started()
     directory.damage()
 
-    assert directory.started() == (300, StateOrigin.BLOCK_LOG)
+    assert directory.started() == (160, StateOrigin.BLOCK_LOG)
     assert "replaying the block log" in caplog.text
 
 
@@ -363,15 +363,15 @@ def test_an_unusable_snapshot_is_replaced_by_a_replay_of_the_log(
 
 
 def test_what_was_found_damaged_while_the_node_ran_is_made_anew(directory: Directory) -> None:
-    directory.put_log(300)
+    directory.put_log(160)
     directory.started(lambda runtime: runtime.chain.files.mark_damaged())
 
-    assert directory.started() == (300, StateOrigin.BLOCK_LOG)
-    assert directory.started() == (300, StateOrigin.PRESENT)
+    assert directory.started() == (160, StateOrigin.BLOCK_LOG)
+    assert directory.started() == (160, StateOrigin.PRESENT)
 
 
 def test_a_damaged_state_is_not_deleted_where_nothing_makes_it_anew(directory: Directory) -> None:
-    directory.put_log(300)
+    directory.put_log(160)
     directory.started()
     directory.damage()
 
@@ -386,12 +386,12 @@ def test_a_damaged_state_is_not_deleted_where_nothing_makes_it_anew(directory: D
 
 @pytest.mark.parametrize("options", [{}, {"replay_blockchain": "true"}])
 def test_a_state_of_another_version_is_made_anew_from_the_log(directory: Directory, options: dict[str, str]) -> None:
-    directory.put_log(300)
+    directory.put_log(160)
     directory.started()
     make_outdated(directory.state)
 
-    assert directory.started(**options) == (300, StateOrigin.BLOCK_LOG)
-    assert directory.started() == (300, StateOrigin.PRESENT)
+    assert directory.started(**options) == (160, StateOrigin.BLOCK_LOG)
+    assert directory.started() == (160, StateOrigin.PRESENT)
 
 
 def test_a_state_of_another_version_stops_the_start_where_nothing_makes_it_anew(directory: Directory) -> None:
