@@ -15,9 +15,11 @@ from zipfile import ZipFile
 
 import pytest
 
-from scripts.build_program import BuildError, python_version
+from scripts.build_program import BuildError, link_or_copy, python_version
+from scripts.releasing.__main__ import LOOSELY, TIGHTLY
 from scripts.releasing.image import USER
 from scripts.releasing.licences import ALLOWED, fits, needed, require_licences
+from scripts.releasing.program import archive
 from scripts.releasing.sums import sign, write_sums
 from scripts.releasing.wheels import unpack
 from tests.house.distributions import NODE, read_distributions
@@ -78,15 +80,26 @@ def test_the_guide_lists_what_is_released(released: Released) -> None:
 
 def test_the_program_of_an_archive_runs_and_knows_its_commit(released: Released, tmp_path: Path) -> None:
     packed = released.folder / f"ledgerd-{VERSION}-linux-{ARCHITECTURE.debian}-python{python_version()}.zip"
-    with ZipFile(packed) as archive:
-        archive.extractall(tmp_path)
-        assert {entry.external_attr >> 16 & 0o777 for entry in archive.infolist()} == {0o644, 0o755}
-        assert archive.getinfo("ledgerd/ledgerd").external_attr >> 16 & 0o777 == 0o755
-        assert [name for name in archive.namelist() if name.endswith(".pyc")] == []
+    with ZipFile(packed) as opened:
+        opened.extractall(tmp_path)
+        assert {entry.external_attr >> 16 & 0o777 for entry in opened.infolist()} == {0o644, 0o755}
+        assert opened.getinfo("ledgerd/ledgerd").external_attr >> 16 & 0o777 == 0o755
+        assert [name for name in opened.namelist() if name.endswith(".pyc")] == []
 
     told = succeeded(run("sh", str(tmp_path / "ledgerd" / "ledgerd"), "--version", LEDGERD_PYTHON=PLAIN_PYTHON))
 
     assert f"git_revision:       {released.commit}\n" in told.stdout
+
+
+def test_an_archive_is_packed_at_the_level_that_is_asked_for(tmp_path: Path) -> None:
+    program = tmp_path / "program"
+    program.mkdir()
+    (program / "text").write_text("a" * 10_000)
+    for level in (LOOSELY, TIGHTLY):
+        archive(program, tmp_path / f"{level}.zip", 1_700_000_000, level)
+
+    sizes = [(tmp_path / f"{level}.zip").stat().st_size for level in (LOOSELY, TIGHTLY)]
+    assert sizes[0] > 10_000 > sizes[1]
 
 
 INSTALLATION = """
@@ -222,7 +235,7 @@ def test_a_package_says_what_it_keeps_over_upgrades(released: Released) -> None:
 
 
 def test_a_release_is_checked_by_the_commands_of_the_guide(released: Released, tmp_path: Path) -> None:
-    shutil.copytree(released.folder, tmp_path, dirs_exist_ok=True)
+    shutil.copytree(released.folder, tmp_path, dirs_exist_ok=True, copy_function=link_or_copy)
     (tmp_path / "allowed_signers").write_text(released.place.signers)
     (commands,) = re.findall(r"```sh check\n(.*?)```", GUIDE, re.DOTALL)
     checking = f"cd {tmp_path} && set -e\n{commands}"
@@ -233,8 +246,10 @@ def test_a_release_is_checked_by_the_commands_of_the_guide(released: Released, t
     (tmp_path / "allowed_signers").write_text(released.place.signers.partition(" ")[0] + " " + another)
     assert run("sh", "-c", checking).returncode != 0
     (tmp_path / "allowed_signers").write_text(released.place.signers)
-    with (tmp_path / f"ledgerd-{VERSION}.cdx.json").open("a") as file:
-        file.write(" ")
+    listed = tmp_path / f"ledgerd-{VERSION}.cdx.json"
+    other = listed.read_text() + " "
+    listed.unlink()  # it is the file of the release itself
+    listed.write_text(other)
     assert run("sh", "-c", checking).returncode != 0
     write_sums_without_signature(tmp_path)
     assert run("sh", "-c", checking).returncode != 0
@@ -326,8 +341,8 @@ def test_a_package_whose_licence_does_not_fit_is_named(monkeypatch: pytest.Monke
 
 
 def test_a_wheel_that_an_installer_would_have_to_spread_is_refused(tmp_path: Path) -> None:
-    with ZipFile(tmp_path / "odd-1-py3-none-any.whl", "w") as archive:
-        archive.writestr("odd-1.data/scripts/odd", "#!python\n")
+    with ZipFile(tmp_path / "odd-1-py3-none-any.whl", "w") as wheel:
+        wheel.writestr("odd-1.data/scripts/odd", "#!python\n")
 
     with pytest.raises(BuildError, match=re.escape("odd-1-py3-none-any.whl has files for other places")):
         unpack([tmp_path / "odd-1-py3-none-any.whl"], tmp_path / "lib")
