@@ -47,8 +47,8 @@ class Kind(ABC):
     def __init_subclass__(cls) -> None:
         """Where a kind reads JSON in its own way, what is usual for the kind that it is made of does not hold."""
         super().__init_subclass__()
-        if "parse" in cls.__dict__ and "taken" not in cls.__dict__:
-            cls.taken = Kind.taken  # type: ignore[method-assign]  # a method of the same signature
+        if "parse" in cls.__dict__ and "parse_quickly" not in cls.__dict__:
+            cls.parse_quickly = Kind.parse_quickly  # type: ignore[method-assign]  # a method of the same signature
 
     def build(self, parts: list[str], source: Source) -> str:  # noqa: ARG002 - for kinds of several parts
         """For a fixed kind: the expression that makes the value of its unpacked parts."""
@@ -84,22 +84,22 @@ class Kind(ABC):
     def parse(self, value: object) -> Any:
         """The value of parsed JSON; a `DecodeError` if it is invalid."""
 
-    def taken(self, source: Source, value: str) -> str:
+    def parse_quickly(self, source: Source, value: str) -> str:
         """The expression that makes of the JSON value of a local name what `parse` makes of it: quickly of the usual,
-        which an import has millions of. It raises one of `NOT_TAKEN` where `parse` has to be asked, so of each object
+        which an import has millions of. It raises one of `UNUSUAL` where `parse` has to be asked, so of each object
         whose members are not exactly the fields.
         """
-        return f"({source.bind(self.parse)}({value}) if type({value}) is not dict else {source.bind(not_taken)}())"
+        return f"({source.bind(self.parse)}({value}) if type({value}) is not dict else {source.bind(unusual)}())"
 
     @abstractmethod
     def default(self) -> Any:
         """The value of a key that JSON leaves out."""
 
 
-NOT_TAKEN = (DecodeError, KeyError, TypeError, ValueError)
+UNUSUAL = (DecodeError, KeyError, TypeError, ValueError)
 
 
-def not_taken() -> NoReturn:
+def unusual() -> NoReturn:
     raise KeyError
 
 

@@ -210,7 +210,7 @@ class SortedMap(Kind):
             items.setdefault(key, item)
         return self.sort(items)
 
-    def taken(self, source: Source, value: str) -> str:
+    def parse_quickly(self, source: Source, value: str) -> str:
         """None or one are in order as they are."""
         inner = Source()
         with inner.block("if type(items) is list and not items:"):
@@ -219,9 +219,9 @@ class SortedMap(Kind):
             "if type(items) is list and len(items) == 1 and type(items[0]) is list and len(items[0]) == 2:"
         ):
             inner.add("(key, item), = items")
-            inner.add(f"return {{{self.key.taken(inner, 'key')}: {self.value.taken(inner, 'item')}}}")
-        inner.add(f"return {Kind.taken(self, inner, 'items')}")
-        return f"{source.bind(inner.compiled('take_map', 'items'))}({value})"
+            inner.add(f"return {{{self.key.parse_quickly(inner, 'key')}: {self.value.parse_quickly(inner, 'item')}}}")
+        inner.add(f"return {Kind.parse_quickly(self, inner, 'items')}")
+        return f"{source.bind(inner.compiled('parse_map', 'items'))}({value})"
 
     def _pair(self, value: object) -> tuple[Any, Any]:
         pair = as_array(value)
@@ -320,8 +320,8 @@ class Optional(Kind):
     def parse(self, value: object) -> Any:
         return None if value is None else self.inner.parse(value)
 
-    def taken(self, source: Source, value: str) -> str:
-        return f"(None if {value} is None else {self.inner.taken(source, value)})"
+    def parse_quickly(self, source: Source, value: str) -> str:
+        return f"(None if {value} is None else {self.inner.parse_quickly(source, value)})"
 
     def default(self) -> None:
         """Absent."""

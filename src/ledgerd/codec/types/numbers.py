@@ -19,9 +19,10 @@ def wide_text(source: Source, value: str) -> str:
     return f"(str({value}) if {value} <= {LARGEST_PLAIN_INTEGER} else {source.bind(integer_text)}({value}))"
 
 
-def number_taken(kind: Kind, source: Source, value: str, least: int, most: int) -> str:
+def quick_number(kind: Kind, source: Source, value: str, least: int, most: int) -> str:
     """The expression for a number of JSON in these bounds, which is itself: nearly all are."""
-    return f"({value} if type({value}) is int and {least} <= {value} <= {most} else {Kind.taken(kind, source, value)})"
+    otherwise = Kind.parse_quickly(kind, source, value)
+    return f"({value} if type({value}) is int and {least} <= {value} <= {most} else {otherwise})"
 
 
 class Unsigned(Kind):
@@ -44,8 +45,8 @@ class Unsigned(Kind):
             return value
         return as_uint64(value) & self.mask
 
-    def taken(self, source: Source, value: str) -> str:
-        return number_taken(self, source, value, 0, self.mask)
+    def parse_quickly(self, source: Source, value: str) -> str:
+        return quick_number(self, source, value, 0, self.mask)
 
     def default(self) -> int:
         return 0
@@ -72,8 +73,8 @@ class Signed(Kind):
             return value
         return (as_int64(value) + half) % (2 * half) - half
 
-    def taken(self, source: Source, value: str) -> str:
-        return number_taken(self, source, value, -self.half, self.half - 1)
+    def parse_quickly(self, source: Source, value: str) -> str:
+        return quick_number(self, source, value, -self.half, self.half - 1)
 
     def default(self) -> int:
         return 0
@@ -92,8 +93,8 @@ class Share(Signed):
             return value
         return (as_uint64(value) + half) % (2 * half) - half
 
-    def taken(self, source: Source, value: str) -> str:
-        return number_taken(self, source, value, -self.half, self.half - 1)
+    def parse_quickly(self, source: Source, value: str) -> str:
+        return quick_number(self, source, value, -self.half, self.half - 1)
 
 
 class Boolean(Kind):
@@ -115,8 +116,8 @@ class Boolean(Kind):
         """Words, numbers, and the two texts."""
         return as_bool(value)
 
-    def taken(self, source: Source, value: str) -> str:
-        return f"({value} if {value} is True or {value} is False else {super().taken(source, value)})"
+    def parse_quickly(self, source: Source, value: str) -> str:
+        return f"({value} if {value} is True or {value} is False else {super().parse_quickly(source, value)})"
 
     def default(self) -> bool:
         return False

@@ -14,7 +14,7 @@ import msgspec
 
 from ledgerd.codec.errors import CodecError, DecodeError, EncodeError
 from ledgerd.codec.json.scalars import as_object
-from ledgerd.codec.kinds import Kind, Reading, not_taken, read_fixed, show_fixed, write_fixed
+from ledgerd.codec.kinds import Kind, Reading, read_fixed, show_fixed, unusual, write_fixed
 from ledgerd.codec.source import Source, count_parts
 from ledgerd.codec.types.containers import Optional
 from ledgerd.codec.types.lazy import lazy
@@ -244,26 +244,26 @@ class RecordKind(Kind):
                 raise problem.within(name) from None
         return self.record(*made)
 
-    def taken(self, source: Source, value: str) -> str:
+    def parse_quickly(self, source: Source, value: str) -> str:
         if self.is_transparent or hasattr(self.record, "from_json"):
-            return super().taken(source, value)
-        return f"{source.bind(self.taker)}({value})"
+            return super().parse_quickly(source, value)
+        return f"{source.bind(self.quick_parser)}({value})"
 
     @lazy
-    def taker(self) -> Callable[[Any], Any]:
-        """`(JSON object) -> record`: what `parse` makes of an object of exactly these fields, or one of `NOT_TAKEN`."""
+    def quick_parser(self) -> Callable[[Any], Any]:
+        """`(JSON object) -> record`: what `parse` makes of an object of exactly these fields, or one of `UNUSUAL`."""
         source = Source()
         values = [source.fresh("v") for _ in self.fields]
         source.add(f"if len(given) != {len(values)}:")
-        source.add(f"    {source.bind(not_taken)}()")
+        source.add(f"    {source.bind(unusual)}()")
         for field, value in zip(self.fields, values, strict=True):
             source.add(f"{value} = given[{field.name!r}]")
-        made = [field.kind.taken(source, value) for field, value in zip(self.fields, values, strict=True)]
+        made = [field.kind.parse_quickly(source, value) for field, value in zip(self.fields, values, strict=True)]
         attributes = tuple(field.attribute for field in self.fields)
         if attributes != self.record.__struct_fields__[: len(attributes)]:
             made = [f"{attribute}={value}" for attribute, value in zip(attributes, made, strict=True)]
         source.add(f"return {source.bind(self.record)}({', '.join(made)})")
-        return source.compiled(f"take_{self.record.__name__}", "given")
+        return source.compiled(f"parse_{self.record.__name__}", "given")
 
     def default(self) -> Any:
         own = getattr(self.record, "json_default", None)

@@ -87,8 +87,8 @@ class Text(Kind):
         """Numbers and words become their text."""
         return as_string(value)
 
-    def taken(self, source: Source, value: str) -> str:
-        return f"({value} if type({value}) is str else {super().taken(source, value)})"
+    def parse_quickly(self, source: Source, value: str) -> str:
+        return f"({value} if type({value}) is str else {super().parse_quickly(source, value)})"
 
     def default(self) -> str:
         return ""
@@ -165,8 +165,8 @@ class FixedBytes(Kind):
             return self.parse_text(as_string(value))
         return hex_bytes(value)[: self.size].ljust(self.size, b"\0")
 
-    def taken(self, source: Source, value: str) -> str:
-        usual = super().taken(source, value)
+    def parse_quickly(self, source: Source, value: str) -> str:
+        usual = super().parse_quickly(source, value)
         if self.parse_new is None or self.print_text is None:
             return usual
         default, text = source.bind(self.default()), source.bind(self.print_text(self.default()))

@@ -48,9 +48,9 @@ class SharesInMemory(FixedArray):
         size = self._packed.size
         return self._packed.unpack(hex_bytes(value)[:size].ljust(size, b"\0"))
 
-    def taken(self, source: Source, value: str) -> str:
+    def parse_quickly(self, source: Source, value: str) -> str:
         nothing = "0" * 2 * self._packed.size
-        return f"({(0,) * self.size} if {value} == '{nothing}' else {Kind.taken(self, source, value)})"
+        return f"({(0,) * self.size} if {value} == '{nothing}' else {Kind.parse_quickly(self, source, value)})"
 
 
 class NamesInMemory(Vector):

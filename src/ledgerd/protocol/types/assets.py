@@ -259,9 +259,9 @@ class AmountOf(Share):
             raise DecodeError(f"an amount of another symbol than {self.title}")
         return amount
 
-    def taken(self, source: Source, value: str) -> str:
+    def parse_quickly(self, source: Source, value: str) -> str:
         nothing = source.bind(asset_text(0, self.symbol))
-        return f"(0 if {value} == {nothing} else {Kind.taken(self, source, value)})"
+        return f"(0 if {value} == {nothing} else {Kind.parse_quickly(self, source, value)})"
 
 
 Tokens = Annotated[int, AmountOf(TOKEN_SYMBOL, "VIZ amount")]

@@ -126,11 +126,10 @@ class NameKind(Text):
         """A text, cut."""
         return cut_name(super().parse(value))
 
-    def taken(self, source: Source, value: str) -> str:
+    def parse_quickly(self, source: Source, value: str) -> str:
         is_plain = f"len({value}) <= {MAX_NAME_BYTES} and {value}.isascii() and '\\0' not in {value}"
-        return (
-            f"({value} if {value} == '' or type({value}) is str and {is_plain} else {Kind.taken(self, source, value)})"
-        )
+        is_usual = f"{value} == '' or type({value}) is str and {is_plain}"
+        return f"({value} if {is_usual} else {Kind.parse_quickly(self, source, value)})"
 
     def default(self) -> AccountName:
         return NO_NAME

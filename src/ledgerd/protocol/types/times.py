@@ -26,9 +26,9 @@ class TimeKind(Unsigned):
         """The calendar text."""
         return parse_time_text(as_string(value))
 
-    def taken(self, source: Source, value: str) -> str:
+    def parse_quickly(self, source: Source, value: str) -> str:
         never = source.bind(time_text(0))
-        return f"(0 if {value} == {never} else {Kind.taken(self, source, value)})"
+        return f"(0 if {value} == {never} else {Kind.parse_quickly(self, source, value)})"
 
 
 Time = Annotated[int, TimeKind()]

@@ -12,7 +12,7 @@ from ledgerd.codec import DecodeError
 from ledgerd.codec.annotations import fields_of
 from ledgerd.codec.json.scalars import as_object
 from ledgerd.codec.json.text import Json
-from ledgerd.codec.kinds import NOT_TAKEN, Kind
+from ledgerd.codec.kinds import UNUSUAL, Kind
 from ledgerd.codec.source import Source
 from ledgerd.codec.types.containers import Optional
 from ledgerd.codec.types.records import Field, RecordKind
@@ -111,8 +111,8 @@ class Nullable(Kind):
     def parse(self, value: object) -> Any:  # noqa: ANN401 - of whatever type the value is
         return self._optional.parse(value)
 
-    def taken(self, source: Source, value: str) -> str:
-        return self._optional.taken(source, value)
+    def parse_quickly(self, source: Source, value: str) -> str:
+        return self._optional.parse_quickly(source, value)
 
     def default(self) -> None:
         """Absent."""
@@ -146,17 +146,17 @@ class SnapshotSection(Generic[E]):
         return self._kind.printer
 
     @cached_property
-    def _takers(self) -> dict[int, Callable[[Any], E]]:
+    def _quick_parsers(self) -> dict[int, Callable[[Any], E]]:
         """By the number of members: for records of today, and for those of older files."""
         older = [field for field in self.fields if field.name not in self._optional]
         kinds = (RecordKind(self.table.record, lambda: older), self._kind)
-        return {len(kind.fields): kind.taker for kind in kinds}
+        return {len(kind.fields): kind.quick_parser for kind in kinds}
 
     def parse(self, value: Json) -> E:
         """The object of parsed JSON; missing fields get the default of the record (spec 11, section 8.5)."""
         try:
-            return self._takers[len(as_object(value))](value)
-        except NOT_TAKEN:
+            return self._quick_parsers[len(as_object(value))](value)
+        except UNUSUAL:
             return self._parse_by_field(renamed(as_object(value)))
 
     def _parse_by_field(self, given: dict[str, Json]) -> E:
