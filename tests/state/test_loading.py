@@ -111,23 +111,6 @@ def test_what_follows_a_load_goes_on_from_it(tmp_path: Path) -> None:
         assert store.verify() == []
 
 
-def test_equal_rows_are_those_that_were_created_one_by_one(tmp_path: Path) -> None:
-    with Store.open(tmp_path / "loaded", TABLES, space=SMALL) as store:
-        with store.loading(PORTIONS) as loading:
-            loading.add(COUNTERS, Counter(0, value=1))
-            loading.add_equal(COUNTERS, Counter(value=7), 8)
-            with pytest.raises(StoreMisuse, match="it has indexes"):
-                loading.add_equal(ITEMS, Item(name="same"), 2)
-        assert store.create(COUNTERS, Counter(value=7)).id == 9
-        store.commit()
-    with Store.open(tmp_path / "created", TABLES, space=SMALL) as store:
-        for value in (1, *[7] * 9):
-            store.create(COUNTERS, Counter(value=value))
-        store.commit()
-
-    assert contents(tmp_path / "loaded") == contents(tmp_path / "created")
-
-
 @pytest.mark.parametrize("limits", [LoadingLimits(), LoadingLimits(2, 2, 1), LoadingLimits(3, 1, 1 << 20)])
 def test_two_rows_of_one_key_are_refused(tmp_path: Path, limits: LoadingLimits) -> None:
     rows = items(20)

@@ -131,17 +131,6 @@ class Loading:
         self._count(loading.packing.add(entity))
         self._spill_full(1)
 
-    def add_equal(self, table: Table[E], entity: E, count: int) -> None:
-        """Add so many rows of a table without indexes, which differ in their ids alone."""
-        if table.indexes:
-            raise StoreMisuse(f"rows of {table.title} are not equal: it has indexes")
-        key_of, encode = INT64.encode, table.codec.encode
-        first, records = self._tables[table].packing.next_id, list[KeyValue]()
-        for object_id in range(first, first + count):
-            entity.id = object_id
-            records.append((key_of(object_id), encode(entity)))
-        self.add_packed(table, PackedRows(first, first + count, records, []))
-
     def add_packed(self, table: Table[Any], rows: PackedRows) -> None:
         """The same of rows that were packed to stand behind those that are here."""
         self._count(self._tables[table].packing.extend(rows))

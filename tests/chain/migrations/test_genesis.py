@@ -8,9 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from ledgerd.chain.chain import Chain
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.migrations import genesis
 from ledgerd.chain.migrations.genesis import create_genesis
 from ledgerd.protocol.networks.parameters import MAINNET, TESTNET, ChainParameters
 from ledgerd.protocol.properties import default_properties
@@ -22,7 +20,6 @@ from ledgerd.state.objects.accounts.accounts import ACCOUNTS
 from ledgerd.state.objects.transactions import BLOCK_SUMMARIES
 from ledgerd.state.objects.validators import VALIDATORS, SchedulePlace
 from tests.chain.ledgers import NOW, authority_for, metadata_of
-from tests.chain.whole_state import first_change, whole_state
 
 NOBODY = Authority(1, {}, {})
 
@@ -126,22 +123,3 @@ def test_a_network_without_a_distribution_begins_with_the_built_in_accounts(stor
 
     assert ledger.globals.total_vesting_shares == 0
     assert store.get(ACCOUNTS, 4).balance == 50_000_000_000
-
-
-def test_a_beginning_that_was_cut_off_is_made_at_the_next_start(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The ids of blocks are committed before the rest."""
-
-    def fail(*_: object) -> None:
-        raise MemoryError
-
-    monkeypatch.setattr(genesis, "_create_built_in_accounts", fail)
-    with pytest.raises(MemoryError):
-        Chain.open(tmp_path / "cut off", TESTNET, clock=lambda: 0.0, genesis_time=NOW)
-    monkeypatch.undo()
-    states = []
-    for name in ("cut off", "whole"):
-        with Chain.open(tmp_path / name, TESTNET, clock=lambda: 0.0, genesis_time=NOW) as chain:
-            states.append(whole_state(chain.parts.store))
-    assert first_change(*states) is None

@@ -34,10 +34,9 @@ NO_ANONYMOUS_ACCOUNTS = "0"
 
 def create_genesis(ledger: Ledger, now: Time) -> None:
     """Fill an empty state. The first block says when the chain really began, and replaces the time given here."""
-    if ledger.store.find(BLOCK_SUMMARIES, 0) is None:  # or who began with it was killed before the rest
-        with ledger.store.loading() as rows:
-            rows.add_equal(BLOCK_SUMMARIES, BlockSummary(), BLOCK_SUMMARY_COUNT)
     _create_built_in_accounts(ledger)
+    for _ in range(BLOCK_SUMMARY_COUNT):
+        ledger.store.create(BLOCK_SUMMARIES, BlockSummary())
     _create_singletons(ledger, now)
     for account in ledger.network.genesis_accounts:
         _distribute(ledger, account)
