@@ -138,7 +138,7 @@ def serve(control: socket.socket) -> bool:
         ready, _, _ = select.select([control, woken], [], [])
         if woken in ready:
             woken.recv(1 << 10)
-            _tell_ended(running)
+            _report_ended(running)
         if control in ready:
             asked, streams, _, _ = socket.recv_fds(control, MOST_ASKED, 3)
             if not asked:
@@ -158,7 +158,7 @@ def serve(control: socket.socket) -> bool:
             os.write(running[number], NUMBER.pack(number))
 
 
-def _tell_ended(running: dict[int, int]) -> None:
+def _report_ended(running: dict[int, int]) -> None:
     while running:
         number, status = os.waitpid(-1, os.WNOHANG)
         if number == 0:

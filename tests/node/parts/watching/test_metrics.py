@@ -71,6 +71,7 @@ def test_a_node_serves_every_family_in_both_formats_and_refuses_other_hosts(tmp_
         served.node.call("database_api", "get_dynamic_global_properties")
         until(lambda: (REQUESTS, METHOD, "ok") in served.values(), "the request is never counted")
         until(lambda: served.values()["ledgerd_chain_applied_blocks_total",] >= 2, "blocks are never counted")
+        until(lambda: ("ledgerd_rpc_workers",) in served.values(), "workers are never counted")
         status, kind, text = served.get(Accept="application/openmetrics-text;version=1.0.0")
         parse: Callable[[str], Iterable[Metric]] = read_openmetrics
         names = {each.name for each in parse(text)}
