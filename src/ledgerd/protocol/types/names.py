@@ -6,6 +6,7 @@ import struct
 from functools import lru_cache
 from typing import NewType
 
+from ledgerd.basics.remembering import Remembering
 from ledgerd.codec import declare
 from ledgerd.codec.json.text import quote
 from ledgerd.codec.kinds import Kind, Reading
@@ -42,37 +43,19 @@ def name_of_bytes(raw: bytes) -> AccountName:
     return cut_name(raw.decode("utf-8", "surrogateescape"))
 
 
-class NameTexts(dict[bytes, str]):
-    """The JSON texts of names of bytes from the wire. A look into a dict costs a third of a call of what is cached."""
-
-    def __missing__(self, raw: bytes) -> str:
-        """Work it out, and remember it where it is a name in the form in which it is stored."""
-        is_stored_form = len(raw) <= MAX_NAME_BYTES and raw.isascii() and 0 not in raw
-        text = quote(raw.decode() if is_stored_form else cut_name(raw.decode("utf-8", "surrogateescape")))
-        if len(self) >= REMEMBERED_NAMES:
-            self.clear()
-        if len(raw) <= MAX_NAME_BYTES:
-            self[raw] = text
-        return text
+def _name_text(raw: bytes) -> str:
+    """The JSON text of a name of bytes from the wire."""
+    is_stored_form = len(raw) <= MAX_NAME_BYTES and raw.isascii() and 0 not in raw
+    return quote(raw.decode() if is_stored_form else cut_name(raw.decode("utf-8", "surrogateescape")))
 
 
-NAME_TEXTS = NameTexts()
+def _packed_name(name: str) -> bytes:
+    raw = cut_name(name).encode("utf-8", "surrogateescape")
+    return pack_varint(len(raw)) + raw
 
 
-class PackedNames(dict[str, bytes]):
-    """Names as they are written. A dict costs less than a cache in the order of use, for known names and new ones."""
-
-    def __missing__(self, name: str) -> bytes:
-        raw = cut_name(name).encode("utf-8", "surrogateescape")
-        packed = pack_varint(len(raw)) + raw
-        if len(self) >= REMEMBERED_NAMES:
-            self.clear()
-        if len(name) <= MAX_NAME_BYTES:
-            self[name] = packed
-        return packed
-
-
-PACKED_NAMES = PackedNames()
+NAME_TEXTS = Remembering(_name_text, REMEMBERED_NAMES, MAX_NAME_BYTES)
+PACKED_NAMES = Remembering(_packed_name, REMEMBERED_NAMES, MAX_NAME_BYTES)
 
 
 def long_name(raw: bytes, reading: Reading) -> AccountName:

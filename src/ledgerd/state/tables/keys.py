@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from ledgerd.basics.remembering import Remembering
 from ledgerd.codec.json.text import text_bytes
 from ledgerd.codec.source import Source
 
@@ -104,17 +105,9 @@ def _name_text(name: str) -> bytes:
     return _up_to_nul(text_bytes(name)[:NAME_BYTES])
 
 
-class _NameWords(dict[str, bytes]):
-    """Names in order W. A dict costs less than a cache in the order of use, for known names and for new ones."""
-
-    def __missing__(self, name: str) -> bytes:
-        raw = text_bytes(name)[:NAME_BYTES].partition(b"\0")[0].ljust(NAME_BYTES, b"\0")
-        words = _WORDS_AS_NUMBERS.pack(*_WORDS.unpack(raw))
-        if len(self) >= REMEMBERED_NAMES:
-            self.clear()
-        if len(name) <= NAME_BYTES:
-            self[name] = words
-        return words
+def _name_words(name: str) -> bytes:
+    raw = text_bytes(name)[:NAME_BYTES].partition(b"\0")[0].ljust(NAME_BYTES, b"\0")
+    return _WORDS_AS_NUMBERS.pack(*_WORDS.unpack(raw))
 
 
 def _c_text(text: str) -> bytes:
@@ -148,7 +141,7 @@ OWN_ID = Order("own id", INT64.encode, is_own_id=True, is_natural=True, packing=
 NAME_TEXT = Order("name text", _name_text)
 """Order L of spec 02, section 2.2: byte by byte."""
 
-NAME_WORD = Order("name word", _NameWords().__getitem__)
+NAME_WORD = Order("name word", Remembering(_name_words, REMEMBERED_NAMES, NAME_BYTES).__getitem__)
 """Order W of spec 02, section 2.2: four little-endian words, which is not alphabetical."""
 
 C_TEXT = Order("c text", _c_text)
