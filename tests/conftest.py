@@ -7,9 +7,6 @@ import os
 import signal
 import tempfile
 from collections.abc import Generator
-from itertools import accumulate
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
@@ -19,24 +16,20 @@ from tests.chain.replays import PLACE
 from tests.memory import memory_folder
 from tests.slowest import place_of
 
-if TYPE_CHECKING:
-    from tests.scheduling import ByFileOrFolder
-
 # The same examples in every run, and neither a deadline nor a limit: a busy machine fails nothing.
 SUITE = settings(settings.get_profile("ci"), max_examples=40)
 settings.register_profile("suite", SUITE)
 settings.register_profile("long", SUITE, max_examples=2_000, derandomize=False)
 
-pytest_plugins = ["tests.postgres", "tests.proxies"]
+pytest_plugins = ["tests.postgres", "tests.processes", "tests.proxies"]
 
 ENOUGH = 2 << 30
 """Bytes of memory for what the tests write, of which a run has used a tenth at a time."""
 
 
-def pytest_configure(config: pytest.Config) -> None:
+def pytest_configure() -> None:
     _hear_signals()
     _write_to_memory()
-    _collect_in_turn(config)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -59,16 +52,6 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> ByFileOrFolder | None:
-    """What divides the tests of a run; None leaves it to what was asked for."""
-    if config.getvalue("dist") != "loadfile":
-        return None
-    from tests.scheduling import ByFileOrFolder  # noqa: PLC0415 - only several processes need it
-
-    return ByFileOrFolder(config, log)
-
-
 def _hear_signals() -> None:
     """Let the nodes that tests start hear an interrupt and a hang-up.
 
@@ -79,25 +62,6 @@ def _hear_signals() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
-
-
-def _collect_in_turn(config: pytest.Config) -> None:
-    """Of several processes, each begins to collect the tests at another place.
-
-    In a new checkout whoever is the first to read a file compiles it, for all others. Without this all processes
-    compile all files at once, which takes each of them twice as long as the rest of the collection.
-    """
-    process = getattr(config, "workerinput", None)
-    if process is None or config.args != config.getini("testpaths"):
-        return
-    files = dict.fromkeys(Path(__file__).parent.glob("test_*.py"), 1)
-    rooms = {path: len(list(path.rglob("test_*.py"))) for path in Path(__file__).parent.iterdir() if path.is_dir()}
-    places = sorted((str(path), count) for path, count in {**files, **rooms}.items() if count)
-    share = sum(count for _, count in places) / int(process["workercount"])
-    before = int(process["workerid"].removeprefix("gw")) * share
-    ends = accumulate(count for _, count in places)
-    begin = next(place for place, end in enumerate(ends) if end > before)
-    config.args = [name for name, _ in places[begin:] + places[:begin]]
 
 
 def _write_to_memory() -> None:
@@ -112,14 +76,13 @@ def _write_to_memory() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _locks_of_signers(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Signers of this run lock their keys in its folder, not in the home of whoever runs it."""
-    os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.getbasetemp() / "locks")
+    """Signers of this process lock their keys in its folder, not in the home of whoever runs it."""
+    os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.mktemp("locks"))
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _replays(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """One folder of replays for all processes of a run: those of `pytest-xdist` have folders within the run's."""
-    folder = tmp_path_factory.getbasetemp()
-    folder = (folder.parent if hasattr(request.config, "workerinput") else folder) / "replays"
+def _replays(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """One folder of replays for all processes of a run."""
+    folder = tmp_path_factory.getbasetemp() / "replays"
     folder.mkdir(exist_ok=True)
     os.environ[PLACE] = str(folder)

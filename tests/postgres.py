@@ -114,11 +114,9 @@ class SharedServer:
 
 
 @pytest.fixture(scope="session")
-def postgres_server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedServer]:
+def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedServer]:
     """The server of the run."""
-    folder = tmp_path_factory.getbasetemp()
-    folder = folder.parent if hasattr(request.config, "workerinput") else folder
-    server = SharedServer(folder / "postgres")
+    server = SharedServer(tmp_path_factory.getbasetemp() / "postgres")
     try:
         server.start()
         yield server

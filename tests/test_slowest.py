@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.scheduling import TOGETHER
+from tests.processes import TOGETHER
 from tests.slowest import SLOWEST, place_of
 
 TESTS = Path(__file__).parent

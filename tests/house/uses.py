@@ -32,7 +32,7 @@ CALLED_BY_LIBRARIES = {
     "get_completions", "load_history_strings", "store_string",  # prompt_toolkit
     "readable", "readinto",  # io
     "asend", "athrow",  # `async for` and generators
-    "teardown", "_split_scope",  # hypothesis, xdist
+    "teardown",  # hypothesis
 }  # fmt: skip
 
 Lines = dict[Path, list[int]]
