@@ -177,14 +177,11 @@ class Store(View, Closing):
         after: E | None = None,
     ) -> Iterator[E]:
         opened: OpenIndex[E] = self._indexes[source]
-        first = None
         if after is None and not reverse:
-            first = opened.first(lower, upper)
-            if first is None:
-                return iter(())
+            return opened.scan(lower, upper)
         low, high = span(opened.index, lower, upper)
         position = None if after is None else opened.entry(after)
-        return opened.walk(Range(low, high, reverse), position, first=first)
+        return opened.walk(Range(low, high, reverse), position)
 
     def first(self, source: TableOrIndex[E], *, lower: Key = (), upper: Key = (), reverse: bool = False) -> E | None:
         if reverse:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from ledgerd.chain.log.block_log import BlockLog, BlockLogReader
-from ledgerd.chain.log.files import LogDamaged
+from ledgerd.chain.log.files import LogDamaged, sums_path, write_at
 from ledgerd.protocol.constants import BLOCK_SIZE
 from ledgerd.protocol.errors import OperatorError
 from tests.chain.logged_blocks import (
@@ -215,6 +215,31 @@ def test_an_append_that_the_disk_refuses_leaves_the_log_as_it_was(
     assert ((tmp_path / DATA).read_bytes(), (tmp_path / INDEX).read_bytes()) == before
     log.append(blocks + 1, packed_block(blocks + 1))
     assert len(blocks_of(log)) == blocks + 1
+
+
+@pytest.mark.parametrize("at_once", [1 << 20, 300])
+def test_blocks_that_come_together_are_written_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_once: int
+) -> None:
+    monkeypatch.setattr("ledgerd.chain.log.block_log.DATA_AT_ONCE", at_once)
+    blocks = packed_blocks(1, 10)
+    write_log(tmp_path / "singly", blocks)
+    written: list[int] = []
+
+    def counted(file: int, data: bytes, place: int) -> None:
+        written.append(len(data))
+        write_at(file, data, place)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("ledgerd.chain.log.block_log.write_at", counted)
+        log = BlockLog.open(tmp_path / "together")
+        log.extend([*enumerate(blocks[:2], start=1)])
+        log.extend([*enumerate(blocks[2:], start=3)])
+
+    assert len(written) == (4 if at_once > 300 else 8)
+    assert blocks_of(log) == blocks
+    for name in (DATA, INDEX, sums_path(tmp_path, log.kind).name):
+        assert (tmp_path / "together" / name).read_bytes() == (tmp_path / "singly" / name).read_bytes()
 
 
 def test_a_sync_brings_both_files_to_the_disk_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -134,9 +134,14 @@ class Trunk:
         return None if kept is None else codec_of(Block).decode_exactly(kept.packed)
 
     def irreversible_after(self, number: int) -> Iterator[tuple[int, bytes]]:
-        """The irreversible blocks above a number that the state has, packed, each with its number, oldest first."""
-        for kept in self.store.scan(REVERSIBLE_BY_NUMBER, lower=(number + 1,), upper=(self.irreversible,)):
-            yield kept.number, kept.packed
+        """The irreversible blocks above a number that the state has, packed, each with its number, oldest first.
+
+        They are looked up one by one: a scan would write entries of the index that are gone before the next commit.
+        """
+        oldest = self.store.oldest(REVERSIBLE_BLOCKS)
+        if oldest is not None:
+            for each in range(max(oldest.number, number + 1), self.irreversible + 1):
+                yield each, self.store.at(REVERSIBLE_BY_NUMBER, each).packed
 
     def forget_logged(self) -> None:
         """Let irreversible blocks go that the log has had for a while; call it before a commit, with no session open.
@@ -144,10 +149,9 @@ class Trunk:
         The latest stay: branches may leave the trunk at the irreversible block, and a log that has lost its end is
         mended with them. If the head block is undone again, the forgotten ones are there once more.
         """
-        last = self.irreversible - KEPT_BLOCKS
-        if last > 0:
-            for kept in self.store.scan(REVERSIBLE_BY_NUMBER, upper=(last,)):
-                self.store.remove(kept)
+        store, last = self.store, self.irreversible - KEPT_BLOCKS
+        while (oldest := store.oldest(REVERSIBLE_BLOCKS)) is not None and oldest.number <= last:
+            store.remove(oldest)
 
     def _forget_happening(self, block: Block) -> None:
         """Drop the events of a block that was never committed; undoing a committed one is an event of its own."""

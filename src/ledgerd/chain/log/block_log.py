@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import struct
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from itertools import pairwise
+from itertools import accumulate, chain, pairwise
 from pathlib import Path
 from typing import ClassVar, Protocol, Self
 
@@ -179,7 +179,7 @@ class BlockLogReader:
             raise self.damaged(number, what)
         if self._files is not None:
             with suppress(OSError):
-                self._files.sums.record(self._files.first, number, packed)
+                self._files.sums.record(self._files.first, number, (packed,))
 
     def _known_sum(self, number: int) -> int:
         return 0 if self._files is None else self._files.sums.read(self._files.first, number, 1)[0]
@@ -264,27 +264,46 @@ class BlockLog(BlockLogReader):
 
     def append(self, number: int, packed: bytes) -> None:
         """Add the next block. From now on it outlives this process; after `sync`, also a failure of power."""
-        files = self._opened()
-        if number != self._head + 1 and (self._head or not self.kind.header):
-            raise ValueError(f"block {number} cannot follow block {self._head} in {files.data_path}")
+        self.extend([(number, packed)])
+
+    def extend(self, blocks: Iterable[tuple[int, bytes]]) -> None:
+        """Add the next blocks, a megabyte at once: a commit has hundreds of them, and most are small."""
+        batch: list[bytes] = []
+        last, size = self._head, 0
+        for number, packed in blocks:
+            self._require_next(number, packed, last)
+            batch.append(packed)
+            last, size = number, size + len(packed)
+            if size >= DATA_AT_ONCE:
+                self._write(last, batch)
+                batch, size = [], 0
+        if batch:
+            self._write(last, batch)
+
+    def _require_next(self, number: int, packed: bytes, last: int) -> None:
+        if number != last + 1 and (last or not self.kind.header):
+            raise ValueError(f"block {number} cannot follow block {last} in {self._opened().data_path}")
         if number < 1 or packed[:4] != (number - 1).to_bytes(4, "big"):
             raise ValueError(f"these are not the bytes of block {number}")
         if len(packed) > BLOCK_SIZE:
             raise ValueError(f"block {number} has {len(packed)} bytes; nobody reads more than {BLOCK_SIZE}")
-        entry = OFFSET.pack(self._end)
+
+    def _write(self, last: int, batch: Sequence[bytes]) -> None:
+        files, number = self._opened(), last - len(batch) + 1
+        *starts, end = accumulate((len(packed) + OFFSET.size for packed in batch), initial=self._end)
+        offsets = [OFFSET.pack(start) for start in starts]
         header = OFFSET.pack(number) if self.kind.header and not self._head else b""
         self._is_synced = False
         with self._writing():
             try:
-                write_at(files.data, packed + entry, self._end)
+                write_at(files.data, b"".join(chain.from_iterable(zip(batch, offsets, strict=True))), self._end)
                 files.first = files.first if self._head else number
-                write_at(files.index, header + entry, files.place_of(number) - len(header))
-                files.sums.record(files.first, number, packed)
+                write_at(files.index, header + b"".join(offsets), files.place_of(number) - len(header))
+                files.sums.record(files.first, number, batch)
             except OSError:
                 self._undo_append(files)
                 raise
-        self._head = number
-        self._end += len(packed) + OFFSET.size
+        self._head, self._end = last, end
 
     def cut_after(self, number: int) -> None:
         files = self._opened()

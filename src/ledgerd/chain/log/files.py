@@ -78,13 +78,14 @@ class Sums:
             raw = read_at(self._file, _SUM.size * count, _FIRST.size + _SUM.size * (number - first))
         return list(struct.unpack(f"<{count}I", raw.ljust(_SUM.size * count, b"\0")))
 
-    def record(self, first: int, number: int, packed: bytes) -> None:
+    def record(self, first: int, number: int, blocks: Iterable[bytes]) -> None:
+        """Those of blocks that follow each other, from a number on."""
         if not self._is_writable:
             return
         if self._first() != first:
             os.ftruncate(self._file, 0)
             write_at(self._file, _FIRST.pack(first), 0)
-        write_at(self._file, _SUM.pack(sum_of(packed)), _FIRST.size + _SUM.size * (number - first))
+        write_at(self._file, b"".join(map(_SUM.pack, map(sum_of, blocks))), _FIRST.size + _SUM.size * (number - first))
 
     def _first(self) -> int:
         raw = read_at(self._file, _FIRST.size, 0)

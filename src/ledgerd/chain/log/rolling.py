@@ -131,12 +131,11 @@ def append_irreversible(log: BlockLog, blocks: Iterable[tuple[int, bytes]], roll
     """After a crash some may be there already. A rolling log starts again after a gap, and may keep nothing."""
     if isinstance(log, RollingBlockLog) and rolling_blocks == 0:
         return
-    for number, packed in blocks:
-        if number <= log.head_number:
-            continue
-        if isinstance(log, RollingBlockLog) and log.head_number and number > log.head_number + 1:
-            log.reset()
-        log.append(number, packed)
+    head = log.head_number
+    new = [(number, packed) for number, packed in blocks if number > head]
+    if isinstance(log, RollingBlockLog) and head and new and new[0][0] > head + 1:
+        log.reset()
+    log.extend(new)
     log.sync()
 
 

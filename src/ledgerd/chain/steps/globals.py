@@ -36,7 +36,8 @@ class UndoHistoryExhausted(RuleViolation):
 
 def update_globals(ledger: Ledger, context: BlockContext) -> None:
     missed = _count_missed(ledger, context)
-    _hold_to_account(ledger, context, missed)
+    if missed:
+        _hold_to_account(ledger, context, missed)
     globals_ = ledger.globals
     with ledger.editing(globals_):
         count_slots(globals_, missed)

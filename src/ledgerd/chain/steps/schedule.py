@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from itertools import zip_longest
 
 from ledgerd.chain.ledger.arithmetic import MAX_UINT128, DivideByZero, uint32, uint128
@@ -13,8 +12,7 @@ from ledgerd.chain.rules.validators.medians import update_medians
 from ledgerd.chain.rules.validators.votes import counted_votes
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
 from ledgerd.protocol.types.names import NO_NAME
-from ledgerd.protocol.types.times import Time
-from ledgerd.protocol.types.versions import HardforkVersion, Version
+from ledgerd.protocol.types.versions import Version
 from ledgerd.state.objects import validators
 
 LAP = MAX_UINT128
@@ -135,20 +133,18 @@ def _voters(ledger: Ledger) -> list[validators.Validator]:
 
 
 def _majority_version(ledger: Ledger, voters: list[validators.Validator]) -> Version:
-    running = sorted((validator.running_version for validator in voters), reverse=True)
+    running = sorted([validator.running_version for validator in voters], reverse=True)
     required = ledger.network.hardfork_required_validators
     return running[required - 1] if len(running) >= required else ledger.schedule.majority_version
 
 
 def _count_hardfork_votes(ledger: Ledger, voters: list[validators.Validator]) -> None:
     """The next hardfork is the one that enough validators vote for, with its time; without one, the chain waits."""
-    votes: Counter[tuple[HardforkVersion, Time]] = Counter(
-        (validator.hardfork_version_vote, validator.hardfork_time_vote) for validator in voters
-    )
+    votes = [(validator.hardfork_version_vote, validator.hardfork_time_vote) for validator in voters]
     required = ledger.network.hardfork_required_validators
     hardforks = ledger.hardforks
     agreed = (hardforks.current_hardfork_version, hardforks.next_hardfork_time)
-    agreed = min((vote for vote, count in votes.items() if count >= required), default=agreed)
+    agreed = min((vote for vote in set(votes) if votes.count(vote) >= required), default=agreed)
     if agreed != (hardforks.next_hardfork, hardforks.next_hardfork_time):
         with ledger.editing(hardforks):
             hardforks.next_hardfork, hardforks.next_hardfork_time = agreed

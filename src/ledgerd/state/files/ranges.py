@@ -50,6 +50,21 @@ def _seek(
     return cursor if is_found else None
 
 
+def neighbours(transaction: LmdbTransaction, database: Database, here: bytes) -> tuple[bytes | None, bytes | None]:
+    """The entries before and after a position; an entry at the position itself is passed over."""
+    cursor = transaction.cursor(database)
+    following: bytes | None = None
+    if cursor.set_range(here):
+        following = cursor.key()
+        if following == here:
+            following = cursor.key() if cursor.next() else None
+        cursor.set_range(here)
+        previous = cursor.key() if cursor.prev() else None
+    else:
+        previous = cursor.key() if cursor.last() else None
+    return previous, following
+
+
 def entries(
     transaction: LmdbTransaction, database: Database, span: Range, position: bytes | None = None
 ) -> Iterator[KeyValue]:

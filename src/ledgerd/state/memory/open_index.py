@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import islice
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, TypeVar
 
 from ledgerd.state.errors import NotUnique
 from ledgerd.state.files.disk import Database, Disk, LmdbTransaction, put_all
-from ledgerd.state.files.ranges import KeyValue, Range, entries, first_entry
+from ledgerd.state.files.ranges import KeyValue, Range, entries, first_entry, neighbours
 from ledgerd.state.memory.cache import ObjectCache
+from ledgerd.state.memory.first_entries import First, FirstEntries
 from ledgerd.state.memory.front import Front
 from ledgerd.state.tables.keys import INT64, integer_of
 from ledgerd.state.tables.tables import RANK_BYTES, E, Index, Key, Ranks
@@ -21,23 +22,11 @@ from ledgerd.state.views.view import searched_key, span
 
 T = TypeVar("T")
 
-BOUNDED_CHUNK = 8
-"""Entries that a scan with an end reads first: where there are fewer, as mostly, it knows at once that it is over."""
 CHUNK_GROWTH = 4
 LARGEST_CHUNK = 256
 REMEMBERED_SEARCHES = 64
 
 _encode_number = INT64.encode
-
-
-class First(NamedTuple):
-    """The first entry of a range, the object under it, and that one's key in this index, where it is of use."""
-
-    entry: bytes
-    object_id: int
-    key: Key | None
-    version: int
-    """Of the entries in which it was found."""
 
 
 class OpenIndex(Generic[E]):
@@ -48,6 +37,7 @@ class OpenIndex(Generic[E]):
         "_database",
         "_disk",
         "_encode_key",
+        "_first_entries",
         "_firsts",
         "_firsts_version",
         "_fronts",
@@ -90,6 +80,8 @@ class OpenIndex(Generic[E]):
         """Grows whenever an entry changes."""
         self._firsts: dict[Key, First | None] = {}
         """The first entry at or behind a key, as it was found in this version of the entries."""
+        self._first_entries: dict[tuple[Key, Key], FirstEntries] = {}
+        """The first entries of ranges that were walked through, in the same version."""
         self._firsts_version = 0
         self._fronts: dict[tuple[bytes, bytes | None], Front[Any]] = {}
         """The first entries of ranges that were asked for, and what was made of their objects."""
@@ -253,6 +245,7 @@ class OpenIndex(Generic[E]):
             self.flush()
         if self._firsts_version != self._version:
             self._firsts.clear()
+            self._first_entries.clear()
             self._firsts_version = self._version
         try:
             first = self._firsts[lower]
@@ -299,7 +292,7 @@ class OpenIndex(Generic[E]):
         first = None
         if found is not None:
             object_id = integer_of(found[0] if self.is_by_id else found[1])
-            first = First(found[0], object_id, self._indexed_key(object_id), self._version)
+            first = First(found[0], object_id, self._indexed_key(object_id))
         self._firsts[lower] = first
         return first
 
@@ -333,27 +326,38 @@ class OpenIndex(Generic[E]):
         found = self.cache.passing(object_id)
         return self.cache.present(object_id) if found is None else found[0]
 
+    def scan(self, lower: Key, upper: Key) -> Iterator[E]:
+        """The objects of a range from its beginning on. Short ranges are asked for again and again, as the votes of an
+        account: their entries are remembered, too, until one changes.
+        """
+        first = self.first(lower, upper)
+        if first is None:
+            return iter(())
+        known = self._first_entries.get((lower, upper))
+        if known is None:
+            if len(self._first_entries) >= REMEMBERED_SEARCHES:
+                self._first_entries.clear()
+            low, high = span(self.index, lower, upper)
+            known = FirstEntries.read(first, Range(low, high), self._between(low, high), self._version)
+            self._first_entries[lower, upper] = known
+        return self.walk(known.limits, known=known)
+
     def walk(
-        self, limits: Range, position: bytes | None = None, *, keeps: bool = True, first: First | None = None
+        self, limits: Range, position: bytes | None = None, *, keeps: bool = True, known: FirstEntries | None = None
     ) -> Iterator[E]:
         """The objects of a range, kept in memory if asked. What the loop's body changes is seen: see `View.scan`.
 
-        Where the first entry of the range is known, it is not looked for again, unless an entry has changed since.
+        Where the first entries of the range are known, they are not read again, unless one has changed since.
         """
         present, size = self.cache.present if keeps else self.passing, 0
         is_by_id = self.is_by_id
         at_hand = self.cache.passing_record if is_by_id and not keeps else None
-        known = first
         while True:
             if self._pending:
                 self.flush()
             version = self._version
             if known is not None and known.version == version:
-                if limits.high is None:
-                    found, size = [(known.entry, INT64.encode(known.object_id))], 1
-                else:
-                    size = BOUNDED_CHUNK
-                    found = list(islice(entries(self._disk.transaction, self._database, limits, position), size))
+                found, size = known.entries, known.size
             elif size:
                 found = list(islice(entries(self._disk.transaction, self._database, limits, position), size))
             else:
@@ -418,7 +422,9 @@ class OpenIndex(Generic[E]):
         old, new = self.index.entry_key(indexed), self.index.entry_key(entity)
         if old == new:
             return rank
-        previous, following = self._neighbours(old + INT64.encode(rank))
+        self.flush()
+        here = old + INT64.encode(rank)
+        previous, following = neighbours(self._disk.transaction, self._database, here)
         if (previous is None or previous[:-RANK_BYTES] <= new) and (
             following is None or new <= following[:-RANK_BYTES]
         ):
@@ -427,21 +433,6 @@ class OpenIndex(Generic[E]):
             if previous is None or previous[:-RANK_BYTES] < new:
                 return rank
         return None
-
-    def _neighbours(self, here: bytes) -> tuple[bytes | None, bytes | None]:
-        """The entries before and after a position; an entry at the position itself is passed over."""
-        self.flush()
-        cursor = self._disk.transaction.cursor(self._database)
-        following: bytes | None = None
-        if cursor.set_range(here):
-            following = cursor.key()
-            if following == here:
-                following = cursor.key() if cursor.next() else None
-            cursor.set_range(here)
-            previous = cursor.key() if cursor.prev() else None
-        else:
-            previous = cursor.key() if cursor.last() else None
-        return previous, following
 
 
 def rank_of(entry: bytes) -> int:

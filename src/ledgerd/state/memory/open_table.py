@@ -97,10 +97,14 @@ class OpenTable(Generic[E]):
 
     def oldest(self) -> E | None:
         """The object with the least id, without writing the ids that are not in the file yet."""
-        if self._least_id < self.next_id and self.cache.find(self._least_id) is None:
+        if self._least_id >= self.next_id:
+            return None
+        entity = self.cache.find(self._least_id)
+        if entity is None:
             first = self.by_id.first((self._least_id,), ())
             self._least_id = self.next_id if first is None else first.object_id
-        return self.cache.find(self._least_id)
+            entity = None if first is None else self.cache.present(first.object_id)
+        return entity
 
     # -- changes
 

@@ -61,7 +61,7 @@ def create_vesting(ledger: Ledger, account: Account, tokens: int) -> int:
     """With no tokens it still refreshes the virtual times of the account's validators (spec 02, section 4.4, quirk)."""
     globals_ = ledger.globals
     shares = globals_.shares_for(tokens)
-    with ledger.editing(account, globals_):
+    with ledger.editing(account), ledger.editing(globals_):
         account.vesting_shares = fits_int64(account.vesting_shares + shares)
         globals_.total_vesting_fund = fits_int64(globals_.total_vesting_fund + tokens)
         globals_.total_vesting_shares = fits_int64(globals_.total_vesting_shares + shares)
