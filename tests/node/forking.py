@@ -1,13 +1,15 @@
-"""Nodes as copies of one process that has loaded all of a node, and does nothing else.
+"""Nodes and their API workers as copies of one process that has loaded all of both, and does nothing else.
 
-To load its modules takes a node longer than all else that it does at its start. A copy is a process of its own, with
-its arguments, folder, environment and streams; it runs the same `main`, and ends by itself or by signals. Tests of the
-start itself name the program, and have it loaded anew.
+To load their modules takes them longer than all else that they do at their start. A copy is a process of its own, with
+its arguments, folder, environment and streams; it runs the same `main`, and ends by itself or by signals. A worker is
+no child of its node, and has not its limits. Tests of the start itself, or of what becomes of workers, name the
+program, and have all loaded anew.
 """
 
 from __future__ import annotations
 
 import atexit
+import fcntl
 import gc
 import json
 import os
@@ -22,48 +24,68 @@ from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TextIO
+from threading import Lock
+from typing import IO, Any, NamedTuple
+from weakref import finalize
 
+from ledgerd.supervision.processes import Child, module_command
 from tests.patience import PATIENCE
 
+NODE, WORKER = "ledgerd.cli.main", "ledgerd.rpc.worker"
 LOADED = (
-    *("ledgerd.cli.main", "ledgerd.cli.process.node", "ledgerd.node.lifecycle"),
+    *(NODE, "ledgerd.cli.process.node", "ledgerd.node.lifecycle"),
     *("ledgerd.cli.process.dev", "ledgerd.node.dev.development", "uvloop"),
+    *(WORKER, "ledgerd.node.workers.api_worker", "ledgerd.rpc.http.streams.websocket"),
 )
+MOST_PASSED = 250
+"""Descriptors: the system passes three more at once."""
+UNUSED = 512
+"""No process that asks for copies has so many descriptors."""
 MOST_ASKED = 1 << 17
 """Bytes of the words and the environment of a node."""
 NUMBER = struct.Struct("<i")
+TOLD = 2
+"""The place, among what is passed, of where a number is told."""
+
+
+class Order(NamedTuple):
+    """What a copy is to be. It inherits these descriptors under their numbers."""
+
+    module: str
+    words: Sequence[str]
+    folder: str
+    environment: dict[str, str]
+    inherited: Sequence[int] = ()
 
 
 class Copies:
-    """The process that is copied, as a run of tests sees it."""
+    """The process that is copied, as a run of tests and its nodes see it."""
 
-    def __init__(self) -> None:
-        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    def __init__(self, control: socket.socket) -> None:
+        self._control = control
+
+    @classmethod
+    def start(cls) -> Copies:
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             command = (sys.executable, "-m", __name__, str(theirs.fileno()))
-            self._process = subprocess.Popen(  # noqa: S603 - ourselves
+            process = subprocess.Popen(  # noqa: S603 - ourselves
                 command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, pass_fds=[theirs.fileno()]
             )
+        atexit.register(process.wait, PATIENCE)
+        atexit.register(ours.close)
+        return cls(ours)
 
-    def begin(self, words: Sequence[str], folder: Path | None, streams: Sequence[int]) -> None:
-        """Start a copy with these arguments. The streams are its input, its errors, and where its number is told and
-        its exit code.
-        """
-        asked = json.dumps([list(words), str(folder or Path.cwd()), dict(os.environ)]).encode()
-        socket.send_fds(self._control, [asked], list(streams))
-
-    def close(self) -> None:
-        self._control.close()
-        self._process.wait(PATIENCE)
+    def begin(self, order: Order, streams: Sequence[int]) -> None:
+        """Start a copy. The streams are its input, its errors, and where its number is told and its exit code."""
+        passed = [*streams, self._control.fileno(), *order.inherited]
+        socket.send_fds(self._control, [json.dumps(order).encode()], passed)
 
 
 @cache
 def _copies(_variables: tuple[tuple[str, str], ...]) -> Copies:
     """One for the whole run, and one for each way to set what Python reads at its start, such as where modules are."""
-    copies = Copies()
-    atexit.register(copies.close)
-    return copies
+    return Copies.start()
 
 
 def _python_variables() -> tuple[tuple[str, str], ...]:
@@ -71,33 +93,36 @@ def _python_variables() -> tuple[tuple[str, str], ...]:
 
 
 class CopiedProcess:
-    """One node; what a `Popen` has of the same names."""
+    """One copy; what a `Popen` has of the same names."""
 
-    def __init__(self, words: Sequence[str], folder: Path | None = None, *, has_input: bool = False) -> None:
+    stderr: IO[str] | None = None
+
+    def __init__(self, copies: Copies, order: Order, errors: int, *, written: str = "") -> None:
+        """Its input is written as text (`w`) or bytes (`wb`), or is empty."""
         told, tell = os.pipe()
-        read_errors, errors = os.pipe()
-        given, give = os.pipe() if has_input else (os.open(os.devnull, os.O_RDONLY), None)
+        given, give = os.pipe() if written else (os.open(os.devnull, os.O_RDONLY), -1)
         try:
-            _copies(_python_variables()).begin(words, folder, (given, errors, tell))
+            copies.begin(order, (given, errors, tell))
         finally:
-            for each in (given, errors, tell):
+            for each in (given, tell):
                 os.close(each)
-        self.stderr: TextIO = os.fdopen(read_errors, encoding="utf-8")
-        self.stdin: TextIO | None = None if give is None else os.fdopen(give, "w", encoding="utf-8")
-        self._told = os.fdopen(told, "rb", buffering=0)
+        self.stdin: IO[Any] | None = os.fdopen(give, written) if written else None
+        self._told = told
+        finalize(self, os.close, told)  # not before: several threads may wait
+        self._reading = Lock()
         self.returncode: int | None = None
         self.pid = self._number()
 
     def _number(self) -> int:
-        number: int = NUMBER.unpack(self._told.read(NUMBER.size) or b"")[0]
+        number: int = NUMBER.unpack(os.read(self._told, NUMBER.size))[0]
         return number
 
-    def wait(self, timeout: float) -> int:
-        if self.returncode is None:
-            if not select.select([self._told], [], [], timeout)[0]:
-                raise subprocess.TimeoutExpired("a node", timeout)
-            self.returncode = self._number()
-            self._told.close()
+    def wait(self, timeout: float | None = None) -> int:
+        if self.returncode is None and not select.select([self._told], [], [], timeout)[0]:
+            raise subprocess.TimeoutExpired("a copy", timeout or 0.0)
+        with self._reading:
+            if self.returncode is None:
+                self.returncode = self._number()
         return self.returncode
 
     def poll(self) -> int | None:
@@ -109,8 +134,24 @@ class CopiedProcess:
         if self.poll() is None:
             os.kill(self.pid, how)
 
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
     def kill(self) -> None:
         self.send_signal(signal.SIGKILL)
+
+
+class CopiedNode(CopiedProcess):
+    """A node of a test, which reads what it says of errors."""
+
+    def __init__(self, words: Sequence[str], folder: Path | None = None, *, has_input: bool = False) -> None:
+        order = Order(NODE, words, str(folder or Path.cwd()), dict(os.environ))
+        read_errors, errors = os.pipe()
+        try:
+            super().__init__(_copies(_python_variables()), order, errors, written="w" if has_input else "")
+        finally:
+            os.close(errors)
+        self.stderr = os.fdopen(read_errors, encoding="utf-8")
 
 
 # -- in the process that is copied
@@ -125,8 +166,8 @@ def load() -> None:
     gc.enable()
 
 
-def serve(control: socket.socket) -> bool:
-    """Start copies while somebody asks for them. Returns in each copy, with True, and in the end."""
+def serve(control: socket.socket) -> str:
+    """Start copies while somebody asks for them. Returns in each copy, with its module, and in the end with none."""
     waking, woken = socket.socketpair()
     waking.setblocking(False)
     before = {kind: signal.getsignal(kind) for kind in (signal.SIGCHLD, signal.SIGINT)}
@@ -140,22 +181,21 @@ def serve(control: socket.socket) -> bool:
             woken.recv(1 << 10)
             _report_ended(running)
         if control in ready:
-            asked, streams, _, _ = socket.recv_fds(control, MOST_ASKED, 3)
+            asked, passed, _, _ = socket.recv_fds(control, MOST_ASKED, MOST_PASSED)
             if not asked:
-                return False
+                return ""
             number = os.fork()
             if number == 0:
                 signal.set_wakeup_fd(-1)
                 for kind, handler in before.items():
                     signal.signal(kind, handler)
-                for each in (control, waking, woken):
-                    each.close()
-                _become(asked, streams, list(running.values()))
-                return True
-            given, errors, running[number] = streams
-            os.close(given)
-            os.close(errors)
-            os.write(running[number], NUMBER.pack(number))
+                for own in (control, waking, woken):
+                    own.close()
+                return _become(Order(*json.loads(asked)), passed, list(running.values()))
+            running[number] = passed.pop(TOLD)
+            for each in passed:
+                os.close(each)
+            _tell(running[number], number)
 
 
 def _report_ended(running: dict[int, int]) -> None:
@@ -164,26 +204,51 @@ def _report_ended(running: dict[int, int]) -> None:
         if number == 0:
             return
         tell = running.pop(number)
-        with suppress(BrokenPipeError):  # nobody waits for it
-            os.write(tell, NUMBER.pack(os.waitstatus_to_exitcode(status)))
+        _tell(tell, os.waitstatus_to_exitcode(status))
         os.close(tell)
 
 
-def _become(asked: bytes, streams: Sequence[int], others: Sequence[int]) -> None:
-    """Be the node that was asked for."""
-    words, folder, environment = json.loads(asked)
-    given, errors, _ = streams
-    os.dup2(given, 0)
-    os.dup2(errors, 2)
-    for each in (*streams, *others):
+def _tell(stream: int, number: int) -> None:
+    with suppress(BrokenPipeError):  # nobody waits for it
+        os.write(stream, NUMBER.pack(number))
+
+
+def _become(order: Order, passed: Sequence[int], others: Sequence[int]) -> str:
+    """Be what was asked for; gives the module that runs it."""
+    for each in others:
         os.close(each)
-    os.chdir(folder)
+    lifted = [fcntl.fcntl(each, fcntl.F_DUPFD_CLOEXEC, UNUSED) for each in passed]
+    for each in passed:
+        os.close(each)
+    given, errors, _, control, *inherited = lifted
+    for each, number in zip((given, errors, *inherited), (0, 2, *order.inherited), strict=True):
+        os.dup2(each, number)
+    for each in lifted:
+        if each != control:
+            os.close(each)
+    os.chdir(order.folder)
     os.environ.clear()
-    os.environ.update(environment)
-    sys.argv = ["ledgerd", *words]
+    os.environ.update(order.environment)
+    sys.argv = ["ledgerd", *order.words]
+    _copy_workers(Copies(socket.socket(fileno=control)))
+    return order.module
+
+
+def _copy_workers(copies: Copies) -> None:
+    """Have the API workers of this node be copies too."""
+    usual, worker = Child.start, module_command(WORKER)
+
+    def start(command: Sequence[str], *, inherited: Sequence[int] = (), **others: Any) -> Child:
+        if command != worker:
+            return usual(command, inherited=inherited, **others)
+        order = Order(WORKER, (), str(Path.cwd()), dict(os.environ), inherited)
+        process: Any = CopiedProcess(copies, order, errors=2, written="wb")
+        return Child(process)
+
+    Child.start = staticmethod(start)  # type: ignore[method-assign]  # of this process alone
 
 
 if __name__ == "__main__":
     load()
-    if serve(socket.socket(fileno=int(sys.argv[1]))):
-        sys.exit(import_module("ledgerd.cli.main").main())
+    if module := serve(socket.socket(fileno=int(sys.argv[1]))):
+        sys.exit(import_module(module).main())

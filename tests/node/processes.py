@@ -15,7 +15,7 @@ from pathlib import Path
 from queue import Empty, Queue
 from typing import Any, Self
 
-from tests.node.forking import CopiedProcess
+from tests.node.forking import CopiedNode
 from tests.patience import PATIENCE
 
 PROGRAM = (sys.executable, "-m", "ledgerd.cli")
@@ -42,9 +42,9 @@ class NodeProcess:
         has_input: bool = False,
     ) -> None:
         """Without a program it is a copy of a process that has loaded one."""
-        self.process: subprocess.Popen[str] | CopiedProcess
+        self.process: subprocess.Popen[str] | CopiedNode
         if program is None:
-            self.process = CopiedProcess(words, folder, has_input=has_input)
+            self.process = CopiedNode(words, folder, has_input=has_input)
         else:
             self.process = subprocess.Popen(  # noqa: S603 - our own program
                 [*program, *words],

@@ -1,4 +1,6 @@
-"""A copy of the loaded node is a process as any other: its words, folder, environment, streams, ends and signals."""
+"""A copy of the loaded node is a process as any other: its words, folder, environment, streams, ends and signals; and
+so is its API worker.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +12,7 @@ import pytest
 
 from ledgerd.cli.arguments.node_arguments import WRONG_CONFIGURATION
 from tests.node.processes import LOOPBACK, NodeProcess
+from tests.node.test_supervision import until
 
 
 def test_a_copy_has_words_a_folder_and_an_environment_of_its_own(
@@ -42,3 +45,18 @@ def test_a_copy_that_is_killed_says_so_and_no_other_one_ends(tmp_path: Path) -> 
         assert one.stop(signal.SIGKILL) == -signal.SIGKILL
         assert other.process.poll() is None
         assert other.stop() == 0
+
+
+def test_the_api_worker_of_a_copy_is_one_too_and_ends_with_it(tmp_path: Path) -> None:
+    with NodeProcess("--data-dir", str(tmp_path), "--chain=testnet", "--plugin=database_api", *LOOPBACK) as node:
+        assert node.head == 0
+        status = Path(f"/proc/{node.process.pid}/status").read_text(encoding="utf-8")
+        copied = int(next(line.split()[1] for line in status.splitlines() if line.startswith("PPid")))
+        assert children_of(copied) > {node.process.pid}
+        assert children_of(node.process.pid) == set()
+        node.stop(signal.SIGKILL)
+        until(lambda: not children_of(copied), "the worker never ends")
+
+
+def children_of(process: int) -> set[int]:
+    return set(map(int, Path(f"/proc/{process}/task/{process}/children").read_text(encoding="ascii").split()))

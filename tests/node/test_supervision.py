@@ -28,14 +28,14 @@ from ledgerd.producer.loop import Producer
 from ledgerd.snapshot.exchange.stalls import StallVerdict, StallWatch
 from ledgerd.supervision.part import Part
 from ledgerd.supervision.work import Ending, PartFailed, Work
-from tests.node.processes import LOOPBACK, NodeProcess, words_of_testnet
+from tests.node.processes import LOOPBACK, PROGRAM, NodeProcess, words_of_testnet
 from tests.patience import PATIENCE
 
 ONE_WORKER, TWO_WORKERS = (f"--webserver-thread-pool-size={count}" for count in (1, 2))
 
 
 def workers_of(node: NodeProcess) -> list[int]:
-    """The API workers of a node."""
+    """The API workers of a node that is no copy."""
     children = Path(f"/proc/{node.process.pid}/task/{node.process.pid}/children").read_text(encoding="ascii").split()
     return [int(each) for each in children if b"ledgerd.rpc.worker" in Path(f"/proc/{each}/cmdline").read_bytes()]
 
@@ -74,7 +74,7 @@ def test_a_worker_that_cannot_be_started_again_is_told_and_comes_back(tmp_path: 
     with ExitStack() as processes:
         maker = processes.enter_context(NodeProcess(*maker_words, f"--p2p-endpoint=127.0.0.1:{port}"))
         maker.wait_for("Validated block #1 ")
-        node = processes.enter_context(NodeProcess(*words, f"--p2p-seed-node=127.0.0.1:{port}"))
+        node = processes.enter_context(NodeProcess(*words, f"--p2p-seed-node=127.0.0.1:{port}", program=PROGRAM))
         connection = http.client.HTTPConnection("127.0.0.1", node.port(), timeout=PATIENCE)
         until(lambda: ready(connection)[0] == 200, "the node is never ready")
         workers = workers_of(node)

@@ -8,7 +8,7 @@ import os
 import re
 import signal
 import socket
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -23,7 +23,7 @@ from ledgerd.node.parts.watching.metrics import MOST_OF_ADDRESS
 from ledgerd.node.runtime import Runtime
 from scripts.chromium import Chromium
 from tests.node.configurations import problems
-from tests.node.processes import NodeProcess, in_haste, words_of_testnet
+from tests.node.processes import PROGRAM, NodeProcess, in_haste, words_of_testnet
 from tests.node.test_supervision import until, workers_of
 from tests.patience import PATIENCE
 
@@ -59,8 +59,9 @@ class MeteredNode:
 
 
 @contextmanager
-def metered(folder: Path, *words: str) -> Iterator[MeteredNode]:
-    with NodeProcess(*words_of_testnet(folder, in_haste(folder)), "--metrics-endpoint=127.0.0.1:0", *words) as node:
+def metered(folder: Path, *more: str, program: Sequence[str] | None = None) -> Iterator[MeteredNode]:
+    words = [*words_of_testnet(folder, in_haste(folder)), "--metrics-endpoint=127.0.0.1:0", *more]
+    with NodeProcess(*words, program=program) as node:
         yield MeteredNode(node)
         assert node.stop() == 0
 
@@ -109,7 +110,7 @@ def test_the_operator_s_page_is_served_there_and_followed(tmp_path: Path) -> Non
 
 
 def test_a_worker_that_is_killed_takes_no_count_along(tmp_path: Path) -> None:
-    with metered(tmp_path) as served:
+    with metered(tmp_path, program=PROGRAM) as served:
         served.node.call("database_api", "get_config")
         [worker] = [each for each in workers_of(served.node) if serves_clients(served.node, each)]
         asked = ("ledgerd_rpc_bytes_total", "sent")
@@ -169,7 +170,7 @@ def is_closed(plug: socket.socket) -> bool:
 
 
 def test_without_the_option_nothing_is_served_and_no_process_is_started(tmp_path: Path) -> None:
-    with NodeProcess(*words_of_testnet(tmp_path)) as node:
+    with NodeProcess(*words_of_testnet(tmp_path), program=PROGRAM) as node:
         node.port()
         assert len(workers_of(node)) == 1
         assert node.stop() == 0
