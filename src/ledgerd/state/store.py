@@ -20,6 +20,7 @@ from ledgerd.state.files.lock import lock_writer
 from ledgerd.state.files.ranges import Range
 from ledgerd.state.loading import Loading, LoadingLimits
 from ledgerd.state.memory.cache import ObjectCache
+from ledgerd.state.memory.due_times import DueTime
 from ledgerd.state.memory.editing import Editing, recording_editor
 from ledgerd.state.memory.open_index import OpenIndex
 from ledgerd.state.memory.open_table import Edit, OpenTable
@@ -205,6 +206,11 @@ class Store(View, Closing):
         """The object of a table with the least id."""
         opened: OpenTable[E] = self._tables[table]
         return opened.oldest()
+
+    def due_time(self, index: Index[E], prefix: Key = ()) -> DueTime:
+        """When the first object is due whose key begins with these parts, behind which comes the time."""
+        opened: OpenTable[E] = self._tables[index.table]
+        return opened.due_time(index, prefix)
 
     def position(self, source: TableOrIndex[E], entity: E) -> bytes:
         return self._indexes[source].entry(entity)

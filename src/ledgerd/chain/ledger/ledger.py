@@ -23,6 +23,7 @@ from ledgerd.protocol.operations.base import VirtualOperation
 from ledgerd.protocol.properties import ChainPropertiesHf14
 from ledgerd.protocol.types.identifiers import TransactionId
 from ledgerd.protocol.types.names import AccountName
+from ledgerd.state.memory.due_times import DueTime
 from ledgerd.state.objects.accounts.accounts import ACCOUNT_BY_NAME, AUTHORITY_BY_ACCOUNT, Account
 from ledgerd.state.objects.globals import (
     DYNAMIC_GLOBAL_PROPERTIES,
@@ -32,6 +33,7 @@ from ledgerd.state.objects.globals import (
 )
 from ledgerd.state.objects.validators import VALIDATOR_BY_NAME, VALIDATOR_SCHEDULES, Validator, ValidatorSchedule
 from ledgerd.state.store import Editor, Store
+from ledgerd.state.tables.tables import Index
 
 
 class Sampler(ABC):
@@ -134,6 +136,8 @@ class Ledger:
         """Whether checks apply that hold for new transactions only, never for blocks (spec 02, section 1.6)."""
         self.is_reporting = True
         """Whether operations are reported at all; those of pending transactions are not."""
+        self.due_times: dict[Index[Any], DueTime] = {}
+        """When steps of blocks have something to do next, by the indexes that they ask."""
         self.samplers: Mapping[type[Operation | Block], tuple[Sampler, ...]] = {}
         """What observers want sampled."""
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from ledgerd.chain import evaluators  # noqa: F401 - makes the rules of the operations known
 from ledgerd.chain.ledger.block_context import BlockContext, Step
 from ledgerd.chain.ledger.events import NOTHING_MISSED
@@ -17,16 +20,45 @@ from ledgerd.chain.steps.markets.frame import process_markets
 from ledgerd.chain.steps.payments import end_auctions, pay_contents, renew_subscriptions, withdraw_vesting
 from ledgerd.chain.steps.schedule import update_schedule
 from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.networks.parameters import ChainParameters
+from ledgerd.state.objects.accounts.accounts import ACCOUNT_BY_AUCTION_START, ACCOUNT_BY_NEXT_WITHDRAWAL
+from ledgerd.state.objects.accounts.content import CONTENT_BY_CASHOUT
+from ledgerd.state.objects.accounts.proposals import PROPOSAL_BY_EXPIRATION
+from ledgerd.state.objects.globals import AWARD_SHARES_BY_EXPIRATION
+from ledgerd.state.objects.money.committee import REQUEST_BY_CONCLUSION
+from ledgerd.state.objects.money.escrow import ESCROW_BY_DEADLINE
+from ledgerd.state.objects.money.invites import INVITE_BY_CLAIM_TIME
+from ledgerd.state.objects.money.paid_subscriptions import SUBSCRIBE_BY_NEXT_TIME
+from ledgerd.state.objects.money.vesting import RETURN_BY_EXPIRATION
+from ledgerd.state.tables.tables import Index
 
 
-def since(hardfork: int, *steps: Step) -> Step:
+def since(hardfork: int, step: Step) -> Step:
     def guarded(ledger: Ledger, context: BlockContext) -> None:
         if ledger.hardfork(hardfork):
-            for step in steps:
-                step(ledger, context)
+            step(ledger, context)
 
-    guarded.__name__ = ",".join(step.__name__ for step in steps)
+    guarded.__name__ = step.__name__
     return guarded
+
+
+def when_due(
+    step: Step, index: Index[Any], *prefix: bool, delay: Callable[[ChainParameters], int] = lambda _: 0
+) -> Step:
+    """A step that has nothing to do before the first object of an index is due, of those whose keys begin with the
+    prefix: it is due the delay after the time behind that.
+    """
+
+    def timed(ledger: Ledger, context: BlockContext) -> None:
+        due = ledger.due_times.get(index)
+        if due is None:
+            due = ledger.due_times[index] = ledger.store.due_time(index, prefix)
+        if due.at <= context.block.timestamp:
+            step(ledger, context)
+            due.settle(delay(ledger.network))
+
+    timed.__name__ = step.__name__
+    return timed
 
 
 STEPS: tuple[Step, ...] = (
@@ -42,25 +74,37 @@ STEPS: tuple[Step, ...] = (
     header.update_signing_validator,
     irreversibility.update_last_irreversible_block,
     transactions.remember_block,
-    transactions.expire_proposals,
+    when_due(transactions.expire_proposals, PROPOSAL_BY_EXPIRATION),
     transactions.expire_transactions,
-    housekeeping.return_delegations,
-    since(9, housekeeping.clear_used_invites, housekeeping.clear_closed_committee_requests),
+    when_due(housekeeping.return_delegations, RETURN_BY_EXPIRATION, delay=lambda _: 1),
+    when_due(
+        since(9, housekeeping.clear_used_invites),
+        INVITE_BY_CLAIM_TIME,
+        True,
+        delay=lambda network: network.clear_used_invite_delay + 1,
+    ),
+    when_due(
+        since(9, housekeeping.clear_closed_committee_requests),
+        REQUEST_BY_CONCLUSION,
+        True,
+        delay=lambda network: network.clear_closed_committee_request_delay + 1,
+    ),
     count_bandwidth_candidates,
     update_schedule,
-    since(4, recalculate_inflation, housekeeping.expire_award_shares),
+    since(4, recalculate_inflation),
+    when_due(since(4, housekeeping.expire_award_shares), AWARD_SHARES_BY_EXPIRATION),
     pay_inflation,
     since(13, distribute_epoch),
-    pay_contents,
-    withdraw_vesting,
+    when_due(pay_contents, CONTENT_BY_CASHOUT),
+    when_due(withdraw_vesting, ACCOUNT_BY_NEXT_WITHDRAWAL),
     housekeeping.process_account_recovery,
-    housekeeping.expire_escrows,
-    since(11, end_auctions),
+    when_due(housekeeping.expire_escrows, ESCROW_BY_DEADLINE, False),
+    when_due(since(11, end_auctions), ACCOUNT_BY_AUCTION_START, True),
     housekeeping.clear_null_account,
     housekeeping.clear_anonymous_account,
     housekeeping.claim_committee_account,
     process_committee_requests,
-    renew_subscriptions,
+    when_due(renew_subscriptions, SUBSCRIBE_BY_NEXT_TIME),
     since(14, process_markets),
     process_hardforks,
     # A hardfork of this block counts from here on.

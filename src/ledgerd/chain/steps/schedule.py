@@ -57,11 +57,11 @@ def _may_be_scheduled(ledger: Ledger, validator: validators.Validator) -> bool:
 
 def _choose_top(ledger: Ledger) -> list[validators.Validator]:
     top: list[validators.Validator] = []
-    for validator in ledger.store.scan(validators.VALIDATOR_BY_ACTIVE_COUNTED_VOTES, lower=(True,), upper=(True,)):
-        if len(top) == ledger.network.max_top_validators:
-            break
+    for validator in ledger.store.scan(validators.VALIDATOR_BY_ACTIVE_COUNTED_VOTES, lower=(True,)):
         if _may_be_scheduled(ledger, validator):
             top.append(validator)
+            if len(top) == ledger.network.max_top_validators:
+                break
     for validator in top:
         _put(ledger, validator, validators.SchedulePlace.TOP)
     return top

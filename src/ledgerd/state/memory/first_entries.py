@@ -22,6 +22,10 @@ class First(NamedTuple):
     key: Key | None
 
 
+NOT_LOOKED_FOR = First(b"", -1, None)
+"""Stands where no first entry is remembered."""
+
+
 class FirstEntries(NamedTuple):
     """The first entries of a range: all of them, where there are fewer than `size`."""
 

@@ -14,10 +14,11 @@ from ledgerd.state.errors import NotUnique
 from ledgerd.state.files.disk import Database, Disk, LmdbTransaction, put_all
 from ledgerd.state.files.ranges import KeyValue, Range, entries, first_entry, neighbours
 from ledgerd.state.memory.cache import ObjectCache
-from ledgerd.state.memory.first_entries import First, FirstEntries
+from ledgerd.state.memory.due_times import NEVER, DueTime, marker
+from ledgerd.state.memory.first_entries import NOT_LOOKED_FOR, First, FirstEntries
 from ledgerd.state.memory.front import Front
 from ledgerd.state.tables.keys import INT64, integer_of
-from ledgerd.state.tables.tables import RANK_BYTES, E, Index, Key, Ranks
+from ledgerd.state.tables.tables import E, Index, Key, Ranks
 from ledgerd.state.views.view import searched_key, span
 
 T = TypeVar("T")
@@ -36,6 +37,7 @@ class OpenIndex(Generic[E]):
         "_absent",
         "_database",
         "_disk",
+        "_due_times",
         "_encode_key",
         "_first_entries",
         "_firsts",
@@ -72,8 +74,9 @@ class OpenIndex(Generic[E]):
         """Ids of objects whose entry may be out of date; one that changes again is there again."""
         self._leasts: dict[Key, tuple[int, Key | None]] = {}
         """For a lower bound: how many of these ids were looked at, and the least key that one of them has above it."""
-        self.mark = self._pending.append
+        self.mark: Callable[[int], None] = self._pending.append
         """Say that the entry of an object, by its id, may be out of date."""
+        self._due_times: dict[Key, DueTime] = {}
         self._written: dict[int, bytes | None] = {}
         """The entry, in the open transaction, of each object whose entry was changed there since the last commit."""
         self._version = 0
@@ -272,8 +275,13 @@ class OpenIndex(Generic[E]):
             return False
         if isinstance(first, First) and (first.key is None or first.key[: len(upper)] <= upper):
             return False
+        least = self._least_pending(lower)
+        return least is None or least[: len(upper)] > upper
+
+    def _least_pending(self, lower: Key) -> Key | None:
+        """The least key from a bound on that an object has whose entry is out of date."""
         looked_at, least = self._leasts.get(lower, (0, None))
-        pending, cache = self._pending, self.cache
+        pending, cache, parts = self._pending, self.cache, self.index.natural_parts
         if looked_at < len(pending):
             for object_id in pending[looked_at:]:
                 entity = cache.indexed_as.get(object_id) or cache.objects[object_id]
@@ -282,7 +290,28 @@ class OpenIndex(Generic[E]):
                     if key[: len(lower)] >= lower and (least is None or key < least):
                         least = key
             self._leasts[lower] = len(pending), least
-        return least is None or least[: len(upper)] > upper
+        return least
+
+    def due_time(self, prefix: Key) -> DueTime:
+        """Of the keys that begin with these parts; marks of objects keep it right."""
+        due = self._due_times.get(prefix)
+        if due is None:
+            due = self._due_times[prefix] = DueTime(lambda: self._known_time(prefix))
+            self.mark = marker(self._pending, tuple(self._due_times.values()))
+        return due
+
+    def _known_time(self, prefix: Key) -> int:
+        """What comes behind these parts in the first key that begins with them, or in an earlier one; 0 where that is
+        not known without a search.
+        """
+        if len(prefix) >= self.index.natural_parts or self._firsts_version != self._version:
+            return 0
+        first = self._firsts.get(prefix, NOT_LOOKED_FOR)
+        if first is not None and first.key is None:
+            return 0
+        keys = (None if first is None else first.key, self._least_pending(prefix))
+        place = len(prefix)
+        return min((key[place] for key in keys if key is not None and key[:place] == prefix), default=NEVER)
 
     def _first_behind(self, lower: Key) -> First | None:
         if len(self._firsts) >= REMEMBERED_SEARCHES:
@@ -414,26 +443,7 @@ class OpenIndex(Generic[E]):
         self.hints[key] = entity.id
         self._absent = None
 
-    def rank_after_change(self, entity: E, indexed: E) -> int | None:
-        """The rank of an object whose key has changed, by rule 2 of spec 02, section 2.3; None when that is the rank
-        after all others. `indexed` is a copy of the object with the key of its entry.
-        """
-        rank = self.cache.ranks[entity.id][self.slot]
-        old, new = self.index.entry_key(indexed), self.index.entry_key(entity)
-        if old == new:
-            return rank
+    def neighbours(self, here: bytes) -> tuple[bytes | None, bytes | None]:
+        """The entries before and after a position; an entry at the position itself is passed over."""
         self.flush()
-        here = old + INT64.encode(rank)
-        previous, following = neighbours(self._disk.transaction, self._database, here)
-        if (previous is None or previous[:-RANK_BYTES] <= new) and (
-            following is None or new <= following[:-RANK_BYTES]
-        ):
-            if following is not None and following[:-RANK_BYTES] == new:
-                return rank_of(following) - 1
-            if previous is None or previous[:-RANK_BYTES] < new:
-                return rank
-        return None
-
-
-def rank_of(entry: bytes) -> int:
-    return integer_of(entry[-RANK_BYTES:])
+        return neighbours(self._disk.transaction, self._database, here)

@@ -16,13 +16,15 @@ from ledgerd.codec.types.lazy import lazy
 from ledgerd.state.errors import NotUnique, StoreMisuse
 from ledgerd.state.files.disk import Database, Disk, LmdbTransaction
 from ledgerd.state.memory.cache import ObjectCache
+from ledgerd.state.memory.due_times import DueTime
 from ledgerd.state.memory.open_index import OpenIndex
+from ledgerd.state.memory.ranks import rank_after_change
 from ledgerd.state.sessions.sessions import Session
 from ledgerd.state.sessions.undo import TableUndo
 from ledgerd.state.tables.key_fields import key_comparison
 from ledgerd.state.tables.keys import integer_of
 from ledgerd.state.tables.records import Row
-from ledgerd.state.tables.tables import E, Index, Ranks, Table
+from ledgerd.state.tables.tables import E, Index, Key, Ranks, Table
 
 
 class OpenTable(Generic[E]):
@@ -106,6 +108,11 @@ class OpenTable(Generic[E]):
             entity = None if first is None else self.cache.present(first.object_id)
         return entity
 
+    def due_time(self, index: Index[E], prefix: Key) -> DueTime:
+        due = self.indexes[index].due_time(prefix)
+        self._marks = [each.mark for each in self.all_indexes]
+        return due
+
     # -- changes
 
     def _mark(self, object_id: int) -> None:
@@ -165,7 +172,7 @@ class OpenTable(Generic[E]):
     def _change_rank(self, index: OpenIndex[E], entity: E, indexed: E) -> None:
         object_id, slot = entity.id, index.slot
         before = self.cache.ranks[object_id]
-        rank = index.rank_after_change(entity, indexed)
+        rank = rank_after_change(index, entity, indexed)
         if rank is None:
             rank = self._new_rank(slot)
         if rank == before[slot]:

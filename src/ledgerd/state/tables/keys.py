@@ -138,7 +138,7 @@ OBJECT_ID = INT64
 OWN_ID = Order("own id", INT64.encode, is_own_id=True, is_natural=True, packing=INT64.packing)
 """The id of the object itself: in an index whose key ends with it no two keys are equal."""
 
-NAME_TEXT = Order("name text", _name_text)
+NAME_TEXT = Order("name text", Remembering(_name_text, REMEMBERED_NAMES, NAME_BYTES).__getitem__)
 """Order L of spec 02, section 2.2: byte by byte."""
 
 NAME_WORD = Order("name word", Remembering(_name_words, REMEMBERED_NAMES, NAME_BYTES).__getitem__)

@@ -18,18 +18,22 @@ from tests.chain.ledgers import ALICE, BOB, NOW, change, run, set_median
 from tests.chain.market_scenes import ORACLE, RICH, create_bet, create_market, create_oracle
 from tests.chain.steps.markets.market_blocks import next_block, resolved_market, this_block
 
+PLACE = [step.__name__ for step in STEPS].index(process_markets.__name__)
+
 
 def test_markets_come_between_subscriptions_and_hardforks() -> None:
-    place = STEPS.index(renew_subscriptions)
-
-    assert STEPS[place + 2] is process_hardforks
+    assert [step.__name__ for step in STEPS[PLACE - 1 : PLACE + 2]] == [
+        renew_subscriptions.__name__,
+        process_markets.__name__,
+        process_hardforks.__name__,
+    ]
 
 
 def test_before_hardfork_14_nothing_is_done(ledger_at: Callable[[int], Ledger]) -> None:
     ledger = ledger_at(13)
     market = create_market(ledger, status=WAITING, accept_deadline=1)
 
-    run(ledger, STEPS[STEPS.index(renew_subscriptions) + 1])
+    run(ledger, STEPS[PLACE])
 
     assert market.status == WAITING
     assert not ledger.globals.pm_oracle_gauges_seeded
@@ -39,7 +43,7 @@ def test_from_hardfork_14_on_the_step_runs(ledger_at: Callable[[int], Ledger]) -
     ledger = ledger_at(14)
     market = create_market(ledger, status=WAITING, accept_deadline=1)
 
-    run(ledger, STEPS[STEPS.index(renew_subscriptions) + 1])
+    run(ledger, STEPS[PLACE])
 
     assert market.status != WAITING
 

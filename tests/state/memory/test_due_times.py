@@ -1,0 +1,110 @@
+"""When the first object of an index is due, as it is kept between two looks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from ledgerd.state import Store
+from ledgerd.state.memory.due_times import NEVER, DueTime
+from tests.state.items import ITEM_BY_NAME, ITEM_BY_OPEN_TIME, ITEM_BY_TIME, ITEMS, TABLES, Item
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store.open(tmp_path, TABLES) as store:
+        yield store
+
+
+def fill(store: Store, *times: int) -> None:
+    for time in times:
+        number = store.next_id(ITEMS)
+        store.create(ITEMS, Item(name=f"item{number}", time=time, is_open=number % 2 == 0))
+
+
+def look(store: Store, due: DueTime, until: int) -> list[int]:
+    found = [item.time for item in store.scan(ITEM_BY_TIME, upper=(until,))]
+    due.settle()
+    return found
+
+
+def test_it_is_known_from_a_look_on_until_an_object_changes(store: Store) -> None:
+    fill(store, 50, 60)
+    due = store.due_time(ITEM_BY_TIME)
+    assert due.at == 0
+
+    assert look(store, due, 10) == []
+    assert due.at == 50
+    fill(store, 40)
+    assert due.at == 0
+    assert look(store, due, 10) == []
+    assert due.at == 40
+    with store.editing(item := store.get(ITEMS, 0)):
+        item.weight += 1
+    assert due.at == 40
+
+
+def test_without_objects_nothing_is_ever_due(store: Store) -> None:
+    due, opened = store.due_time(ITEM_BY_TIME), store.due_time(ITEM_BY_OPEN_TIME, (True,))
+    assert look(store, due, 10) == []
+    assert list(store.scan(ITEM_BY_OPEN_TIME, lower=(True,), upper=(True, 10))) == []
+    opened.settle()
+    assert due.at == opened.at == NEVER
+
+
+def test_who_has_not_looked_knows_nothing(store: Store) -> None:
+    fill(store, 50)
+    due = store.due_time(ITEM_BY_TIME)
+    due.settle(5)
+    assert due.at == 0
+    look(store, due, 10)
+    due.settle(5)
+    assert due.at == 55
+
+
+def test_of_names_no_time_is_known(store: Store) -> None:
+    fill(store, 50)
+    due = store.due_time(ITEM_BY_NAME)
+    assert store.first(ITEM_BY_NAME) is not None
+    due.settle()
+    assert due.at == 0
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_nothing_is_due_before_it_after_any_changes(store: Store, seed: int) -> None:
+    random = Random(seed)  # noqa: S311 - a test
+    dues = [store.due_time(ITEM_BY_TIME), store.due_time(ITEM_BY_OPEN_TIME, (True,))]
+    fill(store, 50, 60, 70)
+    session, known = store.begin(), 0
+    for _ in range(500):
+        items = [each for each in store._tables[ITEMS].cache.objects.values() if each is not None]  # noqa: SLF001 - no scan
+        item, kind = random.choice(items), random.randrange(8)
+        if kind == 0:
+            fill(store, random.randrange(100))
+        elif kind == 1 and len(items) > 1:
+            store.remove(item)
+        elif kind == 2:
+            session.push()
+            store.commit()
+            session = store.begin()
+        elif kind == 3:
+            session.undo()
+            session = store.begin()
+        elif kind in {4, 5}:
+            until = random.randrange(60)
+            store.first(ITEM_BY_TIME, upper=(until,))
+            store.first(ITEM_BY_OPEN_TIME, lower=(True,), upper=(True, until))
+            for due in dues:
+                due.settle()
+        else:
+            with store.editing(item):
+                item.time, item.is_open = random.randrange(100), random.random() < 0.5
+        items = [each for each in store._tables[ITEMS].cache.objects.values() if each is not None]  # noqa: SLF001 - no scan
+        assert dues[0].at <= min((each.time for each in items), default=NEVER)
+        assert dues[1].at <= min((each.time for each in items if each.is_open), default=NEVER)
+        known += dues[0].at > 0
+    session.push()
+    assert known
