@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -28,6 +28,7 @@ COMMITTEE_KEY = PrivateKey.from_wif("5Hw9YPABaFxa2LooiANLrhUK5TPryy8f7v9Y1rk923P
 
 GENESIS = 1_800_000_000
 SMALL = Space(initial=1 << 26, min_free=0, increment=1 << 24)
+LOCKS = ("lock.mdb", "writer.lock")
 
 
 class Clock:
@@ -40,26 +41,33 @@ class Clock:
         return self.now
 
 
-_genesis_of: dict[str, dict[str, bytes]] = {}
+_states: dict[str, dict[str, bytes]] = {}
 
 
-def put_genesis(folder: Path, network: ChainParameters, genesis: int = 0) -> None:
-    """Make a folder the data directory of a chain without blocks, unless it has a state.
-
-    It is made once in a process for each kind of network: to make the 65,536 records of block ids takes ten times as
-    long as to copy them.
-    """
-    files = _genesis_of.get(kind := f"{genesis} {network}")
+def put_state(folder: Path, kind: str, make: Callable[[], Chain]) -> None:
+    """Make a folder the data directory of a chain that is made once in a process for each kind, unless it is one."""
     state = folder / STATE_FOLDER
     if state.exists():
         return
+    files = _states.get(kind)
     if files is None:
-        Chain.open(folder, network, clock=Clock(), genesis_time=genesis, space=SMALL).close()
-        _genesis_of[kind] = {each.name: each.read_bytes() for each in state.iterdir() if each.suffix != ".lock"}
+        make().close()
+        _states[kind] = {each.name: each.read_bytes() for each in state.iterdir() if each.name not in LOCKS}
         return
     state.mkdir(parents=True)
     for name, data in files.items():
         (state / name).write_bytes(data)
+
+
+def put_genesis(folder: Path, network: ChainParameters, genesis: int = 0) -> None:
+    """Make a folder the data directory of a chain without blocks: to make the 65,536 records of block ids takes ten
+    times as long as to copy them.
+    """
+
+    def make() -> Chain:
+        return Chain.open(folder, network, clock=Clock(), genesis_time=genesis, space=SMALL)
+
+    put_state(folder, f"{genesis} {network}", make)
 
 
 class Network:
@@ -77,6 +85,11 @@ class Network:
         self.chain = Chain.open(folder, network, clock=self.clock, genesis_time=genesis, space=space)
         self.keys = {VIZ: VIZ_KEY, COMMITTEE: COMMITTEE_KEY}
         self._salt = 0
+
+    def know(self, others: Iterable[AccountName], sent: int = 0) -> None:
+        """The keys of more validators; so many transactions of this network were sent before it was opened here."""
+        self.keys |= {name: key_of(name) for name in others}
+        self._salt += sent
 
     def reopen(self) -> None:
         """As after a restart."""
@@ -171,8 +184,16 @@ STAKE = tokens(1_500_000_000)
 
 
 def start_seven(folder: Path, parameters: ChainParameters = SEVEN, blocks: int = 112) -> Network:
-    """Seven validators with equal votes, past all hardforks; the same blocks each time."""
+    """Seven validators with equal votes, past all hardforks; the same blocks each time, made once in a process."""
+    put_state(folder, f"seven {blocks} {parameters}", lambda: _make_seven(folder, parameters, blocks).chain)
     network = Network(folder, parameters)
+    network.know(OTHERS, sent=1 + 3 * len(OTHERS))
+    return network
+
+
+def _make_seven(folder: Path, parameters: ChainParameters, blocks: int) -> Network:
+    network = Network(folder, parameters)
+    network.know(OTHERS)
     network.produce()
     network.send(
         TransferToVesting(VIZ, VIZ, STAKE),
@@ -180,7 +201,6 @@ def start_seven(folder: Path, parameters: ChainParameters = SEVEN, blocks: int =
         AccountValidatorVote(VIZ, VIZ, approve=True),
     )
     for name in OTHERS:
-        network.keys[name] = key_of(name)
         network.create_account(name, network.keys[name])
         network.send(TransferToVesting(VIZ, name, STAKE))
     network.produce()

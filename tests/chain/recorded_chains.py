@@ -23,6 +23,7 @@ from ledgerd.snapshot.file.export import Occasion, export
 from ledgerd.state import Store, Table
 from ledgerd.state.objects.transactions import BLOCK_SUMMARIES, BLOCK_SUMMARY_COUNT
 from tests.additions import METADATA, state_with_additions
+from tests.chain.networks import put_genesis
 from tests.recorded import CHAINS, FOLDER, recorded_blocks, recorded_sections
 
 if TYPE_CHECKING:
@@ -78,7 +79,9 @@ def until_hardfork_13(network: ChainParameters) -> ChainParameters:
 
 def open_chain(name: str, folder: Path) -> Chain:
     """Its clock stands still: how many waiting transactions a popped block leaves applied is not up to the machine."""
-    return Chain.open(folder, network_of(name), clock=lambda: 0.0)
+    network = network_of(name)
+    put_genesis(folder, network)
+    return Chain.open(folder, network, clock=lambda: 0.0)
 
 
 def advance(chain: Chain, name: str, to: int, skip: SkipFlags = BELIEVED) -> None:

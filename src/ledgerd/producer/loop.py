@@ -143,8 +143,8 @@ class Producer(Observer):
     def tick(self) -> int:
         if self._start is not None:
             self._start.step(self.chain)
-        self._bridge(self._clock() // SECOND)
-        now, facts = self._clock(), self._facts()
+        facts = self._bridge(self._clock() // SECOND)
+        now = self._clock()
         decision = decide(now, facts, self.settings, self._guards)
         decision = self._released(self._watched(self._doubted(decision, facts, now // SECOND), now // SECOND))
         if decision.outcome is TickOutcome.LAG:
@@ -153,9 +153,11 @@ class Producer(Observer):
             decision = self._produce(decision, decision.duty, facts)
         if decision.asks_for_resync:
             self._peers.resync()
+        if decision.duty is not None or decision.asks_for_resync:  # something may have happened to the chain
+            facts = self._facts()
         if decision.outcome is TickOutcome.PRODUCED:
             now = self._clock()
-        self._follow_up(decision, self._facts(), now)
+        self._follow_up(decision, facts, now)
         return self._pause(decision)
 
     def _doubted(self, decision: Decision, facts: Facts, second: int) -> Decision:
@@ -202,7 +204,7 @@ class Producer(Observer):
 
     # -- making a block
 
-    def _bridge(self, second: int) -> None:
+    def _bridge(self, second: int) -> Facts:
         """After a long stop of a network of one: blocks so close that no emergency begins, made durable in batches.
         Nothing of a batch is sent before all of it is in the state, so none of it needs a record of its own.
         """
@@ -222,13 +224,13 @@ class Producer(Observer):
                 "the network stood still until %(until)s: %(blocks)d blocks bridge the time",
                 {"until": time_text(second), "blocks": count},
             )
+        return facts
 
     def make_block(self, second: int) -> bool:
         """For a chain to develop on: fill the slot of a time at once, or the next one; `False` when it is not ours."""
         if self._start is not None:
             self._start.step(self.chain)
-        self._bridge(second)
-        facts = self._facts()
+        facts = self._bridge(second)
         slot = max(1, facts.slot_at(second))
         name = facts.scheduled_at(slot)
         if facts.keys.get(name) not in self.settings.keys:
