@@ -1,7 +1,11 @@
 from __future__ import annotations
 
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.steps.housekeeping import process_account_recovery
+from ledgerd.chain.steps.housekeeping import (
+    change_recovery_accounts,
+    expire_recovery_requests,
+    forget_master_authorities,
+)
 from ledgerd.state.objects.accounts.recovery import (
     ACCOUNT_RECOVERY_REQUESTS,
     CHANGE_RECOVERY_ACCOUNT_REQUESTS,
@@ -19,7 +23,7 @@ def test_requests_end_when_their_time_has_come(ledger: Ledger) -> None:
     for name, expires in ((ALICE, NOW + 1), (BOB, NOW), (CAROL, NOW - 1)):
         ledger.store.create(ACCOUNT_RECOVERY_REQUESTS, AccountRecoveryRequest(account_to_recover=name, expires=expires))
 
-    assert run(ledger, process_account_recovery) == []
+    assert run(ledger, expire_recovery_requests) == []
 
     assert [each.account_to_recover for each in ledger.store.scan(ACCOUNT_RECOVERY_REQUESTS)] == [ALICE]
 
@@ -28,7 +32,7 @@ def test_master_authorities_are_forgotten_up_to_the_first_that_is_young_enough(l
     for age in (MONTH + 2, MONTH + 1, MONTH, MONTH + 1):
         ledger.store.create(MASTER_AUTHORITY_HISTORY, MasterAuthorityHistory(account=ALICE, last_valid_time=NOW - age))
 
-    run(ledger, process_account_recovery)
+    run(ledger, forget_master_authorities)
 
     assert [each.id for each in ledger.store.scan(MASTER_AUTHORITY_HISTORY)] == [2, 3]
 
@@ -41,7 +45,7 @@ def test_recovery_accounts_change_when_their_time_has_come(ledger: Ledger) -> No
             CHANGE_RECOVERY_ACCOUNT_REQUESTS, ChangeRecoveryAccountRequest(0, name, CAROL, effective_on)
         )
 
-    run(ledger, process_account_recovery)
+    run(ledger, change_recovery_accounts)
 
     assert [ledger.account(name).recovery_account for name in names] == [ALICE, CAROL, CAROL]
     assert [each.id for each in ledger.store.scan(CHANGE_RECOVERY_ACCOUNT_REQUESTS)] == [0]

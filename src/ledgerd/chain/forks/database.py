@@ -205,7 +205,7 @@ class ForkDatabase:
         lowest = max(0, self.head.number - reach)
         if self._anchor is not None and block_number_of(self._anchor) < lowest:
             self._anchor = None
-        for number in sorted(number for number in self._by_number if number < lowest):
+        for number in [number for number in self._by_number if number < lowest]:
             for item in self._by_number.pop(number):
                 del self._linked[item.id]
         for item in [item for item in self._unlinked.values() if item.number < lowest]:

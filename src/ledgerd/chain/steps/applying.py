@@ -24,6 +24,7 @@ from ledgerd.protocol.networks.parameters import ChainParameters
 from ledgerd.state.objects.accounts.accounts import ACCOUNT_BY_AUCTION_START, ACCOUNT_BY_NEXT_WITHDRAWAL
 from ledgerd.state.objects.accounts.content import CONTENT_BY_CASHOUT
 from ledgerd.state.objects.accounts.proposals import PROPOSAL_BY_EXPIRATION
+from ledgerd.state.objects.accounts.recovery import CHANGE_RECOVERY_BY_EFFECTIVE_DATE, RECOVERY_REQUEST_BY_EXPIRATION
 from ledgerd.state.objects.globals import AWARD_SHARES_BY_EXPIRATION
 from ledgerd.state.objects.money.committee import REQUEST_BY_CONCLUSION
 from ledgerd.state.objects.money.escrow import ESCROW_BY_DEADLINE
@@ -97,7 +98,9 @@ STEPS: tuple[Step, ...] = (
     since(13, distribute_epoch),
     when_due(pay_contents, CONTENT_BY_CASHOUT),
     when_due(withdraw_vesting, ACCOUNT_BY_NEXT_WITHDRAWAL),
-    housekeeping.process_account_recovery,
+    when_due(housekeeping.expire_recovery_requests, RECOVERY_REQUEST_BY_EXPIRATION),
+    housekeeping.forget_master_authorities,
+    when_due(housekeeping.change_recovery_accounts, CHANGE_RECOVERY_BY_EFFECTIVE_DATE),
     when_due(housekeeping.expire_escrows, ESCROW_BY_DEADLINE, False),
     when_due(since(11, end_auctions), ACCOUNT_BY_AUCTION_START, True),
     housekeeping.clear_null_account,

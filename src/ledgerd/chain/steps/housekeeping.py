@@ -61,23 +61,21 @@ def expire_escrows(ledger: Ledger, _context: BlockContext) -> None:
         ledger.store.remove(escrow)
 
 
-def process_account_recovery(ledger: Ledger, _context: BlockContext) -> None:
+def expire_recovery_requests(ledger: Ledger, _context: BlockContext) -> None:
     for request in ledger.store.scan(recovery.RECOVERY_REQUEST_BY_EXPIRATION, upper=(ledger.now,)):
         ledger.store.remove(request)
-    _forget_master_authorities(ledger)
-    _change_recovery_accounts(ledger)
 
 
-def _forget_master_authorities(ledger: Ledger) -> None:
+def forget_master_authorities(ledger: Ledger, _context: BlockContext) -> None:
     """In the order in which they were replaced, until the first that is young enough."""
-    period = ledger.network.master_auth_recovery_period
-    for history in ledger.store.scan(recovery.MASTER_AUTHORITY_HISTORY):
-        if uint32(history.last_valid_time + period) >= ledger.now:
+    store, period = ledger.store, ledger.network.master_auth_recovery_period
+    while (oldest := store.oldest(recovery.MASTER_AUTHORITY_HISTORY)) is not None:
+        if uint32(oldest.last_valid_time + period) >= ledger.now:
             break
-        ledger.store.remove(history)
+        store.remove(oldest)
 
 
-def _change_recovery_accounts(ledger: Ledger) -> None:
+def change_recovery_accounts(ledger: Ledger, _context: BlockContext) -> None:
     for request in ledger.store.scan(recovery.CHANGE_RECOVERY_BY_EFFECTIVE_DATE, upper=(ledger.now,)):
         account = ledger.account(request.account_to_recover)
         with ledger.editing(account):
