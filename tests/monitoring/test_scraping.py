@@ -13,6 +13,7 @@ from scripts.monitoring.drawing import NO_DATA
 from scripts.monitoring.panels import DASHBOARDS
 from scripts.monitoring.prometheus import PATIENCE, Prometheus, faster, until
 from tests.monitoring.tools import promtool
+from tests.node.forking import copied_children
 
 BLOCK_TIME = 0.5
 A_MINUTE = 60
@@ -42,7 +43,7 @@ def alerts_of(running: Prometheus, name: str, **labels: str) -> bool:
 
 def test_every_panel_has_data_and_a_stopped_validator_raises_the_alerts(tmp_path: Path) -> None:
     wishes = Wishes(nodes=3, validators=3, block_time=BLOCK_TIME, metrics=True)
-    with scraped(tmp_path, wishes) as (network, running):
+    with copied_children(), scraped(tmp_path, wishes) as (network, running):
         first, second = network.plan.members[0], network.plan.members[1]
         began = time.time()
 

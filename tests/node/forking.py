@@ -19,13 +19,14 @@ import socket
 import struct
 import subprocess
 import sys
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from threading import Lock
 from typing import IO, Any, NamedTuple
+from unittest.mock import patch
 from weakref import finalize
 
 from ledgerd.supervision.processes import Child, module_command
@@ -37,6 +38,7 @@ LOADED = (
     *("ledgerd.cli.process.dev", "ledgerd.node.dev.development", "uvloop"),
     *(WORKER, "ledgerd.node.workers.api_worker", "ledgerd.rpc.http.streams.websocket"),
 )
+COPIED = {module_command("ledgerd.cli"): NODE, module_command(WORKER): WORKER}
 MOST_PASSED = 250
 """Descriptors: the system passes three more at once."""
 UNUSED = 512
@@ -44,7 +46,7 @@ UNUSED = 512
 MOST_ASKED = 1 << 17
 """Bytes of the words and the environment of a node."""
 NUMBER = struct.Struct("<i")
-TOLD = 2
+TOLD = 3
 """The place, among what is passed, of where a number is told."""
 
 
@@ -77,19 +79,19 @@ class Copies:
         return cls(ours)
 
     def begin(self, order: Order, streams: Sequence[int]) -> None:
-        """Start a copy. The streams are its input, its errors, and where its number is told and its exit code."""
+        """Start a copy. The streams are its three usual ones, and where its number is told and its exit code."""
         passed = [*streams, self._control.fileno(), *order.inherited]
         socket.send_fds(self._control, [json.dumps(order).encode()], passed)
 
 
+def copies() -> Copies:
+    """One for the whole run, and one for each way to set what Python reads at its start, such as where modules are."""
+    return _copies(tuple(sorted(each for each in os.environ.items() if each[0].startswith("PYTHON"))))
+
+
 @cache
 def _copies(_variables: tuple[tuple[str, str], ...]) -> Copies:
-    """One for the whole run, and one for each way to set what Python reads at its start, such as where modules are."""
     return Copies.start()
-
-
-def _python_variables() -> tuple[tuple[str, str], ...]:
-    return tuple(sorted(each for each in os.environ.items() if each[0].startswith("PYTHON")))
 
 
 class CopiedProcess:
@@ -97,12 +99,12 @@ class CopiedProcess:
 
     stderr: IO[str] | None = None
 
-    def __init__(self, copies: Copies, order: Order, errors: int, *, written: str = "") -> None:
+    def __init__(self, copies: Copies, order: Order, output: int, errors: int, written: str = "") -> None:
         """Its input is written as text (`w`) or bytes (`wb`), or is empty."""
         told, tell = os.pipe()
         given, give = os.pipe() if written else (os.open(os.devnull, os.O_RDONLY), -1)
         try:
-            copies.begin(order, (given, errors, tell))
+            copies.begin(order, (given, output, errors, tell))
         finally:
             for each in (given, tell):
                 os.close(each)
@@ -148,10 +150,34 @@ class CopiedNode(CopiedProcess):
         order = Order(NODE, words, str(folder or Path.cwd()), dict(os.environ))
         read_errors, errors = os.pipe()
         try:
-            super().__init__(_copies(_python_variables()), order, errors, written="w" if has_input else "")
+            with Path(os.devnull).open("wb") as nowhere:
+                super().__init__(copies(), order, nowhere.fileno(), errors, "w" if has_input else "")
         finally:
             os.close(errors)
         self.stderr = os.fdopen(read_errors, encoding="utf-8")
+
+
+@contextmanager
+def copied_children() -> Iterator[None]:
+    """Have the nodes that this process starts itself be copies."""
+    with patch.object(Child, "start", _copying(Child.start, copies())):
+        yield
+
+
+def _copying(usual: Callable[..., Child], copies: Copies) -> Callable[..., Child]:
+    """Starts children, and has nodes, which write to a log, and API workers be copies."""
+
+    def start(command: Sequence[str], *, inherited: Sequence[int] = (), **streams: Any) -> Child:
+        module = COPIED.get(tuple(command[:3]))
+        if module is None:
+            return usual(command, inherited=inherited, **streams)
+        order = Order(module, command[3:], str(Path.cwd()), dict(os.environ), inherited)
+        log = streams.get("stdout")
+        output, errors = (1, 2) if log is None else (log.fileno(), log.fileno())
+        process: Any = CopiedProcess(copies, order, output, errors, "wb")
+        return Child(process)
+
+    return start
 
 
 # -- in the process that is copied
@@ -220,8 +246,8 @@ def _become(order: Order, passed: Sequence[int], others: Sequence[int]) -> str:
     lifted = [fcntl.fcntl(each, fcntl.F_DUPFD_CLOEXEC, UNUSED) for each in passed]
     for each in passed:
         os.close(each)
-    given, errors, _, control, *inherited = lifted
-    for each, number in zip((given, errors, *inherited), (0, 2, *order.inherited), strict=True):
+    streams, (_, control, *inherited) = lifted[:TOLD], lifted[TOLD:]
+    for each, number in zip((*streams, *inherited), (0, 1, 2, *order.inherited), strict=True):
         os.dup2(each, number)
     for each in lifted:
         if each != control:
@@ -230,22 +256,8 @@ def _become(order: Order, passed: Sequence[int], others: Sequence[int]) -> str:
     os.environ.clear()
     os.environ.update(order.environment)
     sys.argv = ["ledgerd", *order.words]
-    _copy_workers(Copies(socket.socket(fileno=control)))
+    patch.object(Child, "start", _copying(Child.start, Copies(socket.socket(fileno=control)))).start()
     return order.module
-
-
-def _copy_workers(copies: Copies) -> None:
-    """Have the API workers of this node be copies too."""
-    usual, worker = Child.start, module_command(WORKER)
-
-    def start(command: Sequence[str], *, inherited: Sequence[int] = (), **others: Any) -> Child:
-        if command != worker:
-            return usual(command, inherited=inherited, **others)
-        order = Order(WORKER, (), str(Path.cwd()), dict(os.environ), inherited)
-        process: Any = CopiedProcess(copies, order, errors=2, written="wb")
-        return Child(process)
-
-    Child.start = staticmethod(start)  # type: ignore[method-assign]  # of this process alone
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ from ledgerd.p2p.sync.survey import FAR_BLOCKS
 from ledgerd.protocol.constants import BLOCK_INTERVAL
 from ledgerd.protocol.networks.chain_file import load_parameters
 from ledgerd.snapshot.file.directory import name_of
+from tests.node.forking import copied_children
 from tests.node.processes import LOOPBACK, PROGRAM, NodeProcess
 from tests.ports import free_port
 
@@ -89,7 +90,7 @@ def test_a_node_that_no_peer_can_serve_starts_again_although_it_is_killed_on_the
         *(f"--trusted-snapshot-peer={HOST}:{port}" for port in ports),
         *("--auto-resync-on-wedge", "--p2p-isolated-peers", *LOOPBACK),
     )
-    with LocalNetwork(plan, PROGRAM) as network:
+    with copied_children(), LocalNetwork(plan, PROGRAM) as network:
         network.start()
         with NodeProcess(*words) as node:
             node.wait_for("wedged: fetch a snapshot")

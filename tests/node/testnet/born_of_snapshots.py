@@ -21,6 +21,7 @@ from ledgerd.protocol.networks.chain_file import load_parameters
 from ledgerd.snapshot.file.directory import name_of
 from ledgerd.snapshot.file.export import create
 from ledgerd.snapshot.importing.build import build_state, read_snapshot
+from tests.node.forking import copied_children
 from tests.node.processes import PROGRAM
 from tests.patience import PATIENCE
 from tests.ports import free_port
@@ -94,14 +95,11 @@ def born_of_snapshots(
         if not member.validators:
             peers.append(f"{HOST}:{port}")
         _configure(member, shape, port)
-    running = LocalNetwork(plan, PROGRAM)
-    try:
+    with copied_children(), LocalNetwork(plan, PROGRAM) as running:
         running.start()
         serving = Serving(plan, running, tuple(peers))
         serving.wait_until(lambda head: head > number)
         yield serving
-    finally:
-        running.stop()
 
 
 def _configure(member: Member, shape: Shape, port: int) -> None:
