@@ -6,7 +6,7 @@ once, when the object is created or its key changes (spec 02, section 2.3).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -101,6 +101,9 @@ class OpenIndex(Generic[E]):
         """
         self._disk = disk
         self._database = database
+
+    def mark_all(self, ids: Iterable[int]) -> None:
+        self._pending.extend(ids)
 
     # -- entries
 
