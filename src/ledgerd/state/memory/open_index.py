@@ -6,7 +6,7 @@ once, when the object is created or its key changes (spec 02, section 2.3).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -63,6 +63,7 @@ class OpenIndex(Generic[E]):
         "is_by_id",
         "key",
         "mark",
+        "mark_all",
         "slot",
     )
 
@@ -82,8 +83,8 @@ class OpenIndex(Generic[E]):
         """Ids of objects whose entry may be out of date; one that changes again is there again."""
         self._leasts: dict[Key, tuple[int, Key | None]] = {}
         """For a lower bound: how many of these ids were looked at, and the least key that one of them has above it."""
-        self.mark = self._pending.append
-        """Say that the entry of an object, by its id, may be out of date."""
+        self.mark, self.mark_all = self._pending.append, self._pending.extend
+        """Say that the entry of an object, or of many, by its id, may be out of date."""
         self._written: dict[int, bytes | None] = {}
         """The entry, in the open transaction, of each object whose entry was changed there since the last commit."""
         self._version = 0
@@ -101,9 +102,6 @@ class OpenIndex(Generic[E]):
         """
         self._disk = disk
         self._database = database
-
-    def mark_all(self, ids: Iterable[int]) -> None:
-        self._pending.extend(ids)
 
     # -- entries
 
