@@ -6,11 +6,13 @@ import gzip
 import json
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.log.rolling import RollingBlockLog
 from ledgerd.p2p.wire.frames import pack_frame
+from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.networks.parameters import TESTNET
 from ledgerd.snapshot.file.read import Snapshot
 from ledgerd.snapshot.importing.load import load
@@ -51,16 +53,23 @@ def conversation(name: str) -> tuple[Said, ...]:
 
 
 @cache
-def _snapshot() -> Snapshot:
-    return Snapshot.from_bytes(packed(recorded_state("open-1", FIRST_HEAD)))
+def _imported() -> tuple[Block, bytes]:
+    """The head block of that state, and the file of a node that has just taken it in."""
+    snapshot = Snapshot.from_bytes(packed(recorded_state("open-1", FIRST_HEAD)))
+    with TemporaryDirectory() as folder:
+        with Store.open(folder, STORED_TABLES, space=SMALL) as store:
+            head = load(store, snapshot, TESTNET, residual=RESIDUAL)
+            assert head is not None
+            store.commit()
+        return head, (Path(folder) / "data.mdb").read_bytes()
 
 
 def chain_from_snapshot(folder: Path) -> Chain:
     """A pruned node that has just taken in the snapshot that the recorded nodes began with."""
+    head, file = _imported()
+    (folder / "state").mkdir()
+    (folder / "state" / "data.mdb").write_bytes(file)
     store = Store.open(folder / "state", STORED_TABLES, space=SMALL)
-    head = load(store, _snapshot(), TESTNET, residual=RESIDUAL)
-    assert head is not None
-    store.commit()
     log = RollingBlockLog.open(folder)
     log.append(head.number, head.packed)
     log.sync()

@@ -108,6 +108,26 @@ def test_an_object_cannot_be_created_twice(store: Store) -> None:
         store.create(COUNTERS, item)
 
 
+def test_many_are_created_as_each_alone_is(store: Store) -> None:
+    """Those of a table without indexes all at once, within a session and without, and over ids that were given back."""
+    gone = store.begin()
+    store.create_all(COUNTERS, [Counter(), Counter()])
+    gone.undo()
+    store.create_all(COUNTERS, counters := [Counter(), Counter(), Counter()])
+    store.create_all(ITEMS, items := [Item(name="alice"), Item(name="bob")])
+    store.commit()
+
+    assert [each.id for each in counters] == [0, 1, 2]
+    assert [each.id for each in store.scan(COUNTERS)] == [0, 1, 2]
+    assert store.next_id(COUNTERS) == 3
+    assert [store.at(ITEM_BY_NAME, each.name).id for each in items] == [0, 1]
+    assert store.verify() == []
+    with pytest.raises(StoreMisuse, match="is in the state already"):
+        store.create_all(COUNTERS, [store.get(COUNTERS, 2)])
+    with pytest.raises(StoreMisuse, match="is in the state already"):
+        store.create_all(ITEMS, [store.get(ITEMS, 1)])
+
+
 def test_named_values_are_kept_beside_the_objects(store: Store) -> None:
     store.set_meta("chain", b"viz")
     with store.begin():

@@ -298,6 +298,11 @@ class Store(View, Closing):
         opened: OpenTable[E] = self._tables[table]
         return opened.create(entity)
 
+    def create_all(self, table: Table[E], entities: Sequence[E]) -> None:
+        """Add new objects, one after the other."""
+        opened: OpenTable[E] = self._tables[table]
+        opened.create_all(entities)
+
     def remove(self, entity: Entity) -> None:
         self._by_record[type(entity)].remove(entity)
 

@@ -15,9 +15,9 @@ def told(number: int) -> Endpoint:
 
 
 def dials(contacts: Contacts, endpoint: Endpoint, seconds: int) -> int:
-    """How often an endpoint is dialled that never answers."""
+    """How often an endpoint is dialled that never answers, by who looks a few times in the shortest pause."""
     count = 0
-    for now in range(seconds):
+    for now in range(0, seconds, FIRST_BACKOFF // 5):
         for contact in contacts.due(now):
             if contact.endpoint == endpoint:
                 count += 1

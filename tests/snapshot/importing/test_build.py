@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -51,11 +52,18 @@ def file(source: Network, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture
-def data(source: Network, file: Path, tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def built(source: Network, file: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data directory that begins with the snapshot."""
-    build_state(tmp_path / STATE_FOLDER, read_snapshot(file), source.chain.network, SMALL)
-    return tmp_path
+    folder = tmp_path_factory.mktemp("built")
+    build_state(folder / STATE_FOLDER, read_snapshot(file), source.chain.network, SMALL)
+    return folder
+
+
+@pytest.fixture
+def data(built: Path, tmp_path: Path) -> Path:
+    """A copy of it."""
+    return Path(shutil.copytree(built, tmp_path, dirs_exist_ok=True))
 
 
 def opened(source: Network, data: Path, rolling_blocks: int = 100) -> Chain:

@@ -35,8 +35,7 @@ NO_ANONYMOUS_ACCOUNTS = "0"
 def create_genesis(ledger: Ledger, now: Time) -> None:
     """Fill an empty state. The first block says when the chain really began, and replaces the time given here."""
     _create_built_in_accounts(ledger)
-    for _ in range(BLOCK_SUMMARY_COUNT):
-        ledger.store.create(BLOCK_SUMMARIES, BlockSummary())
+    ledger.store.create_all(BLOCK_SUMMARIES, [BlockSummary() for _ in range(BLOCK_SUMMARY_COUNT)])
     _create_singletons(ledger, now)
     for account in ledger.network.genesis_accounts:
         _distribute(ledger, account)

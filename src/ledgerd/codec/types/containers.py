@@ -29,12 +29,12 @@ def add_count(source: Source, memory: int) -> str:
 
 
 def parse_elements(value: object, parse: Callable[[object], Any]) -> list[Any]:
-    out = []
-    for index, item in enumerate(as_array(value)):
-        try:
+    items, out = as_array(value), list[Any]()
+    try:
+        for item in items:
             out.append(parse(item))
-        except DecodeError as problem:
-            raise problem.within(f"[{index}]") from None
+    except DecodeError as problem:
+        raise problem.within(f"[{len(out)}]") from None
     return out
 
 

@@ -223,25 +223,33 @@ class RecordKind(Kind):
         names = ", ".join(("buf, pos, reading", *parameters))
         return source.compiled(f"show_{self.record.__name__}", names)
 
+    @lazy
+    def _members(self) -> tuple[tuple[str, str, Callable[[Any], Any], Callable[[], Any]], ...]:
+        """Of each field: its name, the one it had formerly, what parses it, and its default."""
+        former: dict[str, str] = getattr(self.record, "FORMER_NAMES", {})
+        return tuple(
+            (each.name, former.get(each.name, each.name), each.kind.parse, each.default) for each in self.fields
+        )
+
+    @lazy
+    def _own_parse(self) -> Callable[[object], Any] | None:
+        """What parses a record that is no JSON object."""
+        if self.is_transparent and not hasattr(self.record, "from_json"):
+            inner = self.fields[0].kind
+            return lambda value: self.record(inner.parse(value))
+        return getattr(self.record, "from_json", None)
+
     def parse(self, value: object) -> Any:
         """A JSON object; unknown keys are ignored, missing ones take their default."""
-        own = getattr(self.record, "from_json", None)
-        if own is not None:
-            return own(value)
-        if self.is_transparent:
-            return self.record(self.fields[0].kind.parse(value))
-        given = as_object(value)
-        former: dict[str, str] = getattr(self.record, "FORMER_NAMES", {})
-        made = []
-        for field in self.fields:
-            name = field.name if field.name in given else former.get(field.name, field.name)
-            if name not in given:
-                made.append(field.default())
-                continue
-            try:
-                made.append(field.kind.parse(given[name]))
-            except DecodeError as problem:
-                raise problem.within(name) from None
+        if self._own_parse is not None:
+            return self._own_parse(value)
+        given, made, name = as_object(value), [], ""
+        try:
+            for today, formerly, parse, default in self._members:
+                name = today if today in given else formerly
+                made.append(parse(given[name]) if name in given else default())
+        except DecodeError as problem:
+            raise problem.within(name) from None
         return self.record(*made)
 
     def parse_quickly(self, source: Source, value: str) -> str:

@@ -6,9 +6,8 @@ session changed what, and which index entries are due, is not known here.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import islice
-from operator import itemgetter
 from typing import Generic
 
 from ledgerd.state.errors import StoreMisuse
@@ -16,8 +15,6 @@ from ledgerd.state.files.disk import Database, Disk, LmdbTransaction, put_all
 from ledgerd.state.tables.keys import INT64
 from ledgerd.state.tables.records import RecordForm
 from ledgerd.state.tables.tables import E, Ranks, Table
-
-_first = itemgetter(0)
 
 NEVER_EVICTED = 1000
 """Tables of no more objects than this stay in memory whole."""
@@ -113,6 +110,11 @@ class ObjectCache(Generic[E]):
         if ranks:
             self.ranks[object_id] = ranks
 
+    def add_all(self, ids: Sequence[int], entities: Sequence[E]) -> None:
+        """Add objects of a table without ranks."""
+        self.committed |= dict.fromkeys(ids, (None, ())) | self.committed
+        self.objects.update(zip(ids, entities, strict=True))
+
     def put_back(self, object_id: int, entity: E) -> None:
         self.keep_committed(object_id)
         self.objects[object_id] = entity
@@ -140,15 +142,17 @@ class ObjectCache(Generic[E]):
 
     def write(self, transaction: LmdbTransaction, is_entered: Callable[[int], bool]) -> None:
         """Put every object that changed into the transaction, whose ids may have been entered there before."""
-        objects, ranks, encode = self.objects, self.ranks, self.form.encode
+        objects, ranks, encode, key_of = self.objects, self.ranks, self.form.encode, INT64.encode
+        encode_alone = None if self._has_ranks else self.table.codec.encode
         removed: list[bytes] = []
         added: list[tuple[bytes, bytes]] = []
-        for object_id, (image, _) in sorted(self.committed.items(), key=_first):
+        for object_id in sorted(self.committed):
             entity = objects[object_id]
             if entity is not None:
-                added.append((INT64.encode(object_id), encode(entity, ranks.get(object_id, ()))))
-            elif image is not None or is_entered(object_id):
-                removed.append(INT64.encode(object_id))
+                record = encode_alone(entity) if encode_alone else encode(entity, ranks.get(object_id, ()))
+                added.append((key_of(object_id), record))
+            elif self.committed[object_id][0] is not None or is_entered(object_id):
+                removed.append(key_of(object_id))
         put_all(transaction, self._database, removed, added)
 
     def mark_committed(self) -> None:

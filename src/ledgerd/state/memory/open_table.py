@@ -134,6 +134,24 @@ class OpenTable(Generic[E]):
         self._mark(object_id)
         return entity
 
+    def create_all(self, entities: Sequence[E]) -> None:
+        """What `create` does with one after the other; at once where no index has to know of them."""
+        if self.indexes:
+            for entity in entities:
+                self.create(entity)
+            return
+        objects, ids = self.cache.objects, range(self.next_id, self.next_id + len(entities))
+        for object_id, entity in zip(ids, entities, strict=True):
+            if objects.get(entity.id) is entity:
+                raise StoreMisuse(f"{self.table.title} {entity.id} is in the state already")
+            entity.id = object_id
+            self.by_id.mark(object_id)
+        undo = self.newest_undo()
+        if undo is not None:
+            undo.created.update(ids)
+        self.next_id = ids.stop
+        self.cache.add_all(ids, entities)
+
     def remove(self, entity: E) -> None:
         """Remove an object; its id is not given again."""
         object_id = entity.id

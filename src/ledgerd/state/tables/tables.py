@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar
 
@@ -143,8 +143,11 @@ def _declare(index: Index[E]) -> Index[E]:
     return index
 
 
+@lru_cache(maxsize=16)
 def layout(tables: tuple[Table[Any], ...]) -> str:
-    """The tables, fields and indexes as a text: a file written with another text cannot be read."""
+    """The tables, fields and indexes as a text: a file written with another text cannot be read. All indexes of the
+    tables are declared by then.
+    """
     lines = []
     for table in sorted(tables, key=lambda each: each.number):
         lines.append(f"{table.number} {table.title}({table.fields})")
