@@ -32,7 +32,7 @@ CALLED_BY_LIBRARIES = {
     "get_completions", "load_history_strings", "store_string",  # prompt_toolkit
     "readable", "readinto",  # io
     "asend", "athrow",  # `async for` and generators
-    "teardown",  # hypothesis
+    "teardown", "runtest",  # hypothesis, pytest
 }  # fmt: skip
 
 Lines = dict[Path, list[int]]
