@@ -103,10 +103,19 @@ class Chromium:
             result: dict[str, Any] = told["result"]
             return result
 
-    def open(self, url: str, *, width: int = 1280, height: int = 900, is_dark: bool = False, scale: float = 1) -> Tab:
-        """Open a page in a window of its own."""
-        context = self.send("Target.createBrowserContext")["browserContextId"]
-        target = self.send("Target.createTarget", url="about:blank", browserContextId=context)["targetId"]
+    def open(
+        self,
+        url: str,
+        *,
+        width: int = 1280,
+        height: int = 900,
+        is_dark: bool = False,
+        scale: float = 1,
+        has_cookies: bool = False,
+    ) -> Tab:
+        """Open a page in a window of its own; with cookies of its own where the page has any, which takes longer."""
+        own = {"browserContextId": self.send("Target.createBrowserContext")["browserContextId"]} if has_cookies else {}
+        target = self.send("Target.createTarget", url="about:blank", **own)["targetId"]
         session = self.send("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         tab = Tab(self, session, target)
         for domain in ("Page", "Runtime", "Log", "Network"):

@@ -75,7 +75,7 @@ def kinds_of(explorer: RecordedExplorer) -> Mapping[str, str]:
 def window(browser: Chromium, site: SiteInThread, size: str, theme: str, language: str) -> Iterator[Tab]:
     """A page of a browser that has chosen a language."""
     width, height = SIZES[size]
-    tab = browser.open(f"{site.url}/robots.txt", width=width, height=height, is_dark=theme == "dark")
+    tab = browser.open(f"{site.url}/robots.txt", width=width, height=height, is_dark=theme == "dark", has_cookies=True)
     tab.evaluate(f"document.cookie = 'lang={language}; path=/'")
     try:
         yield tab

@@ -18,12 +18,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple, Self
 
+from tests.node.forking import CopiedProcess, copied_program
 from tests.patience import PATIENCE
 
 DOCUMENTS = Path(__file__).resolve().parents[2] / "docs"
 FENCE = re.compile(r"^```([^\n]+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SHOWN = re.compile(r"\n*^```\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
+OF_SHELLS = frozenset("\n\\\"'`$&|;<>(){}[]*?~#!")
 SMALLER = {"--nodes 3 ": "--nodes 2 "}
 """What a network of a guide is in a test: a third node only takes in blocks, for a quarter of the processor time."""
 
@@ -71,7 +73,7 @@ class Reader:
         self.folder = folder
         programs = Path(sys.executable).parent
         self._environment = {**os.environ, "HOME": str(folder), "PATH": f"{programs}:{os.environ['PATH']}"}
-        self._running: dict[str, subprocess.Popen[bytes]] = {}
+        self._running: dict[str, subprocess.Popen[bytes] | CopiedProcess] = {}
 
     def take(self, step: Step) -> str:
         """Do a step; what it has printed, or for one that stays running the name of its log."""
@@ -102,16 +104,23 @@ class Reader:
     def _begin(self, text: str) -> str:
         name = f"terminal-{len(self._running)}.log"
         with (self.folder / name).open("wb") as log:
-            process = subprocess.Popen(  # noqa: S603 - what our own document says
-                ["bash", "-c", f"exec {text.strip()}"],  # noqa: S607 - the reader's own
-                cwd=self.folder,
-                env=self._environment,
-                stdout=log,
-                stderr=log,
-            )
+            process = self._start(text.strip(), log.fileno())
         self._running[name] = process
         threading.Thread(target=process.wait, daemon=True).start()  # so that it does not stay on as a dead one
         return name
+
+    def _start(self, text: str, log: int) -> subprocess.Popen[bytes] | CopiedProcess:
+        """A command of ours that no shell would change is a copy, as any node of the tests."""
+        program, *words = text.split(" ")
+        if program == "ledgerd" and not set(text) & OF_SHELLS:
+            return copied_program(words, self.folder, self._environment, log)
+        return subprocess.Popen(  # noqa: S603 - what our own document says
+            ["bash", "-c", f"exec {text}"],  # noqa: S607 - the reader's own
+            cwd=self.folder,
+            env=self._environment,
+            stdout=log,
+            stderr=log,
+        )
 
     def wait_for(self, log: str, words: str) -> None:
         """Return when a terminal has said something."""

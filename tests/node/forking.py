@@ -157,6 +157,11 @@ class CopiedNode(CopiedProcess):
         self.stderr = os.fdopen(read_errors, encoding="utf-8")
 
 
+def copied_program(words: Sequence[str], folder: Path, environment: dict[str, str], log: int) -> CopiedProcess:
+    """`ledgerd` with these arguments, and what it prints in a log."""
+    return CopiedProcess(copies(), Order(NODE, words, str(folder), environment), log, log)
+
+
 @contextmanager
 def copied_children() -> Iterator[None]:
     """Have the nodes that this process starts itself be copies."""

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from email import message_from_bytes
 from importlib.metadata import distribution
-from importlib.util import find_spec
+from importlib.util import cache_from_source, find_spec
 from pathlib import Path
 from zipfile import ZipFile
 
 from packaging.requirements import Requirement
 
 from tests.house.distributions import OURS, needed_by
+from tests.house.source_tree import PACKAGE, ROOT
 from tests.packaging.conftest import PLAIN_PYTHON, succeeded
 
 
@@ -59,7 +61,19 @@ class Environment:
         words = ["--quiet", "--no-index", "--no-compile", "--disable-pip-version-check", "--root-user-action=ignore"]
         place = ["--find-links", str(wheels[name].parent)]
         succeeded(run(pip, "-m", "pip", "--python", self._python, "install", *words, *place, name))
+        self._take_compiled()
         return needed
+
+    def _take_compiled(self) -> None:
+        """Of modules that are those of the sources, take what is compiled of these: it is known by time and size."""
+        for installed in (self._packages / PACKAGE).rglob("*.py"):
+            source = ROOT / "src" / installed.relative_to(self._packages)
+            compiled = Path(cache_from_source(str(source)))
+            if compiled.exists() and installed.read_bytes() == source.read_bytes():
+                os.utime(installed, ns=(source.stat().st_atime_ns, source.stat().st_mtime_ns))
+                kept = Path(cache_from_source(str(installed)))
+                kept.parent.mkdir(exist_ok=True)
+                shutil.copyfile(compiled, kept)
 
     def tell(self, code: str, *words: str) -> str:
         """What a program prints, which sees this environment alone."""

@@ -38,7 +38,7 @@ def commit_of(folder: Path, modified: int, version: str = "", permissions: int =
         path.chmod(path.stat().st_mode | permissions)
         os.utime(path, (modified, modified))
     for words in (("init", "--quiet"), ("add", "--all"), ("commit", "--quiet", "--message", "A release")):
-        succeeded(run("git", "-C", str(folder), *words, **_COMMITTER))
+        succeeded(run("git", "-c", "core.compression=0", "-C", str(folder), *words, **_COMMITTER))
     return succeeded(run("git", "-C", str(folder), "rev-parse", "HEAD")).stdout.strip()
 
 

@@ -15,7 +15,7 @@ import pytest
 from ledgerd.node.lifecycle import FATAL
 from ledgerd.node.testnet.network import Wishes, config_text, prepare
 from ledgerd.node.testnet.plan import Member, Plan
-from tests.node.processes import PROGRAM, NodeProcess
+from tests.node.processes import NodeProcess
 from tests.upgrades.next_version import STATE, next_version
 
 WISHES = Wishes(nodes=3, validators=15, block_time=0.5)
@@ -41,7 +41,7 @@ class Walk:
         self._stack = stack
         self.nodes: list[NodeProcess] = []
 
-    def start(self, member: Member, *more: str, program: Sequence[str] = PROGRAM) -> NodeProcess:
+    def start(self, member: Member, *more: str, program: Sequence[str] | None = None) -> NodeProcess:
         words = ("--config-file", str(member.config), "--data-dir", str(member.folder), *more)
         node = self._stack.enter_context(NodeProcess(*words, program=program, folder=self.plan.folder))
         self.nodes.append(node)
