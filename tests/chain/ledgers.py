@@ -5,6 +5,7 @@ They are closed at the end of each test, by `conftest`.
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -65,15 +66,28 @@ ALICE, BOB, CAROL = AccountName("alice"), AccountName("bob"), AccountName("carol
 assert FAMILIES, "the rules are registered by importing them"
 
 _open: list[Ledger] = []
+_begun: dict[str, bytes] = {}
 _kept: dict[Path, KeptProjections] = {}
 
 
 def fresh_ledger(folder: Path, hardfork: int = 13, network: ChainParameters = MAINNET) -> Ledger:
-    """The built-in accounts, of which `committee` is a validator, and nothing else."""
-    store = Store.open(folder / "state", STORED_TABLES, space=SMALL)
-    ledger = Ledger(store, network)
+    """The built-in accounts, of which `committee` is a validator, and nothing else: a copy of what was made first."""
+    kind, state = f"{hardfork} {network}", folder / "state"
+    if kind not in _begun:
+        with Store.open(state, STORED_TABLES, space=SMALL) as store:
+            _begin(Ledger(store, network), hardfork)
+            store.commit()
+        _begun[kind] = (state / "data.mdb").read_bytes()
+    elif not state.exists():
+        state.mkdir(parents=True)
+        (state / "data.mdb").write_bytes(_begun[kind])
+    ledger = Ledger(Store.open(state, STORED_TABLES, space=SMALL), network)
     _open.append(ledger)
-    properties = default_properties(network)
+    return ledger
+
+
+def _begin(ledger: Ledger, hardfork: int) -> None:
+    store, properties = ledger.store, default_properties(ledger.network)
     store.create(
         DYNAMIC_GLOBAL_PROPERTIES,
         DynamicGlobalProperty(
@@ -89,7 +103,6 @@ def fresh_ledger(folder: Path, hardfork: int = 13, network: ChainParameters = MA
         create_account(ledger, name)
     change(ledger, store.at(METADATA_BY_ACCOUNT, ANONYMOUS_ACCOUNT), json_metadata="0")
     create_validator(ledger, COMMITTEE_ACCOUNT)
-    return ledger
 
 
 def close_all() -> None:
@@ -127,6 +140,7 @@ def empty_block(ledger: Ledger, previous: BlockId = NO_BLOCK) -> Block:
     )
 
 
+@cache
 def key_of(name: str) -> PublicKey:
     """The one key of an account, until a test says otherwise."""
     return PrivateKey(sha256(name.encode())).public

@@ -392,7 +392,7 @@ class Store(View, Closing):
             self._stack.mark_changed()
         self._committing.carry_out(self._write, self._stack.revision)
         self._stack.mark_stored()
-        self._header.mark_committed(self._opened.counters(), self._stack.revision)
+        self._header.mark_committed(self._stack.revision)
         self._opened.mark_committed()
         self.commits += 1
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cache
 from operator import attrgetter
 from typing import Annotated, ClassVar, NamedTuple
 
@@ -129,6 +130,7 @@ def tag_of(operation: type[Operation]) -> int:
     return tag
 
 
+@cache
 def name_of(operation: type[msgspec.Struct]) -> str:
     """The name of an operation in JSON: that of its class, in lower case with underscores."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", operation.__name__).lower()

@@ -88,15 +88,18 @@ class Header:
         """The committed one."""
         self.values: dict[str, bytes] = {}
         """Named values as the next commit will have them."""
-        self._counters: dict[str, Counters] = {}
-        """The committed ones."""
+        counters: dict[str, Counters] = {}
         self._changed: set[str] = set()
         """Names of the values that differ from the committed ones."""
         for key, value in transaction.cursor(self._database):
             if key.startswith(VALUE):
                 self.values[key[len(VALUE) :].decode()] = value
             elif key.startswith(COUNTERS):
-                self._counters[key[len(COUNTERS) :].decode()] = _decode_counters(value)
+                counters[key[len(COUNTERS) :].decode()] = _decode_counters(value)
+        self._counters: Mapping[str, Counters] = counters
+        """The committed ones."""
+        self._written: Mapping[str, Counters] = counters
+        """Those that were written last."""
 
     def counters(self, table: Table[Any]) -> Counters | None:
         return self._counters.get(table.title)
@@ -113,6 +116,7 @@ class Header:
     def write(self, transaction: LmdbTransaction, counters: Mapping[str, Counters], revision: int) -> None:
         if self._is_marked_loading or self.is_loading:
             self.write_layout(transaction)
+        self._written = counters
         for title, each in counters.items():
             if self._counters.get(title) != each:
                 transaction.put(COUNTERS + title.encode(), _encode(each), db=self._database)
@@ -121,8 +125,9 @@ class Header:
         if revision != self.revision:
             transaction.put(REVISION_KEY, _encode(revision), db=self._database)
 
-    def mark_committed(self, counters: Mapping[str, Counters], revision: int) -> None:
-        self._counters = dict(counters)
+    def mark_committed(self, revision: int) -> None:
+        """What was written last is durable."""
+        self._counters = self._written
         self._changed.clear()
         self.revision = revision
 

@@ -61,6 +61,8 @@ class Table(Generic[E]):
         self.number = number
         self.title = record.__name__
         self.indexes: list[Index[E]] = []
+        self.ordered_indexes: list[Index[E]] = []
+        """Those with equal keys, in the order in which an object's ranks are kept."""
         self._codec = codec
         self.by_id: Index[E] = Index(self, "by_id", lambda each: (each.id,), (OWN_ID,), is_unique=True)
 
@@ -80,11 +82,6 @@ class Table(Generic[E]):
             for name, kind in inspect.get_annotations(base).items():
                 found[name] = kind if isinstance(kind, str) else getattr(kind, "__name__", "?")
         return ", ".join(f"{name}: {found[name]}" for name in self.record.__struct_fields__)
-
-    @property
-    def ordered_indexes(self) -> list[Index[E]]:
-        """The indexes with equal keys, in the order in which an object's ranks are kept."""
-        return [index for index in self.indexes if not index.is_unique]
 
     def __repr__(self) -> str:
         return f"<table {self.title}>"
@@ -140,6 +137,8 @@ def _declare(index: Index[E]) -> Index[E]:
     if any(each.title == index.title for each in index.table.indexes):
         raise TypeError(f"{index.title} is declared twice")
     index.table.indexes.append(index)
+    if not index.is_unique:
+        index.table.ordered_indexes.append(index)
     return index
 
 
