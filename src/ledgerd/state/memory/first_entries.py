@@ -62,18 +62,18 @@ class Searches:
     def __init__(self) -> None:
         self.firsts: dict[Key, First | None] = {}
         """The first entry at or behind a key, until any entry changes."""
-        self.ranges: dict[Key, FirstEntries] = {}
-        """The first of the entries that begin with a key, until one of those changes."""
+        self.ranges: dict[tuple[Key, Key], FirstEntries] = {}
+        """The first of the entries between two keys, until one of those changes."""
 
     def remember_first(self, lower: Key, first: First | None) -> None:
         if len(self.firsts) >= REMEMBERED:
             self.firsts.clear()
         self.firsts[lower] = first
 
-    def remember_range(self, key: Key, known: FirstEntries) -> None:
+    def remember_range(self, bounds: tuple[Key, Key], known: FirstEntries) -> None:
         if len(self.ranges) >= REMEMBERED:
             self.ranges.clear()
-        self.ranges[key] = known
+        self.ranges[bounds] = known
 
     def forget(self, removed: Collection[bytes], added: Collection[KeyValue]) -> None:
         """What these changes of entries may have made wrong."""
@@ -84,8 +84,8 @@ class Searches:
             self.ranges.clear()
             return
         for entry in (*removed, *(entry for entry, _ in added)):
-            for key in [key for key, known in self.ranges.items() if known.covers(entry)]:
-                del self.ranges[key]
+            for bounds in [bounds for bounds, known in self.ranges.items() if known.covers(entry)]:
+                del self.ranges[bounds]
 
     def clear(self) -> None:
         self.firsts.clear()

@@ -347,21 +347,21 @@ class OpenIndex(Generic[E]):
 
     def scan(self, lower: Key, upper: Key) -> Iterator[E]:
         """The objects of a range from its beginning on. What begins with one key is often asked for again and again, as
-        the votes of an account: these entries are remembered, too, until one changes.
+        the votes of an account: these entries are remembered, too, until one changes. An end that is a time is not.
         """
-        searches, is_one_key = self._searches, lower == upper
-        known = searches.ranges.get(lower) if is_one_key else None
+        searches, bounds = self._searches, (lower, upper)
+        known = searches.ranges.get(bounds)
         if known is not None and self._pending:
             self.flush()
-            known = searches.ranges.get(lower)
+            known = searches.ranges.get(bounds)
         if known is None:
             first = self.first(lower, upper)
             if first is None:
                 return iter(())
             low, high = span(self.index, lower, upper)
             known = FirstEntries.read(first, Range(low, high), self._between(low, high))
-            if is_one_key:
-                searches.remember_range(lower, known)
+            if lower == upper or not upper:
+                searches.remember_range(bounds, known)
         return self.walk(known.limits, known=known, version=self._version)
 
     def walk(
