@@ -15,7 +15,7 @@ from ledgerd.state.files.disk import Database, Disk, LmdbTransaction, put_all
 from ledgerd.state.files.ranges import KeyValue, Range, entries, first_entry, neighbours
 from ledgerd.state.memory.cache import ObjectCache
 from ledgerd.state.memory.due_times import NEVER, DueTime, marker
-from ledgerd.state.memory.first_entries import NOT_LOOKED_FOR, First, FirstEntries
+from ledgerd.state.memory.first_entries import NOT_LOOKED_FOR, REMEMBERED, First, FirstEntries, Searches
 from ledgerd.state.memory.front import Front
 from ledgerd.state.tables.keys import INT64, integer_of
 from ledgerd.state.tables.tables import E, Index, Key, Ranks
@@ -25,7 +25,6 @@ T = TypeVar("T")
 
 CHUNK_GROWTH = 4
 LARGEST_CHUNK = 256
-REMEMBERED_SEARCHES = 64
 
 _encode_number = INT64.encode
 
@@ -39,14 +38,12 @@ class OpenIndex(Generic[E]):
         "_disk",
         "_due_times",
         "_encode_key",
-        "_first_entries",
-        "_firsts",
-        "_firsts_version",
         "_fronts",
         "_has_restored_keys",
         "_is_unique",
         "_leasts",
         "_pending",
+        "_searches",
         "_version",
         "_written",
         "cache",
@@ -81,11 +78,7 @@ class OpenIndex(Generic[E]):
         """The entry, in the open transaction, of each object whose entry was changed there since the last commit."""
         self._version = 0
         """Grows whenever an entry changes."""
-        self._firsts: dict[Key, First | None] = {}
-        """The first entry at or behind a key, as it was found in this version of the entries."""
-        self._first_entries: dict[tuple[Key, Key], FirstEntries] = {}
-        """The first entries of ranges that were walked through, in the same version."""
-        self._firsts_version = 0
+        self._searches = Searches()
         self._fronts: dict[tuple[bytes, bytes | None], Front[Any]] = {}
         """The first entries of ranges that were asked for, and what was made of their objects."""
         self._has_restored_keys = False
@@ -150,6 +143,7 @@ class OpenIndex(Generic[E]):
         if removed or added:
             self._version += 1
             added.sort()
+            self._searches.forget(removed, added)
             for front in self._fronts.values():
                 front.change(removed, added)
             self._disk.put_all(self._database, removed, added)
@@ -169,7 +163,10 @@ class OpenIndex(Generic[E]):
         self._version += 1
         self._written.clear()
         self._leasts.clear()
-        self._pending.clear()  # the order of ids is not flushed: the table itself was written
+        self._searches.firsts.clear()
+        if self._pending:  # the order of ids is not flushed: the table itself was written
+            self._pending.clear()
+            self._searches.clear()
 
     def append(self, transaction: LmdbTransaction, items: list[KeyValue]) -> int | None:
         """Put entries behind all others, without a search; they are sorted. The id of the first whose key another
@@ -185,6 +182,7 @@ class OpenIndex(Generic[E]):
         self._version += 1
         self._absent = None
         self._fronts.clear()
+        self._searches.clear()
 
     # -- reading
 
@@ -246,12 +244,8 @@ class OpenIndex(Generic[E]):
             if upper and self._is_nothing_there(lower, upper):
                 return None
             self.flush()
-        if self._firsts_version != self._version:
-            self._firsts.clear()
-            self._first_entries.clear()
-            self._firsts_version = self._version
         try:
-            first = self._firsts[lower]
+            first = self._searches.firsts[lower]
         except KeyError:
             first = self._first_behind(lower)
         if first is None or not upper:
@@ -268,12 +262,10 @@ class OpenIndex(Generic[E]):
         date have keys outside of it. What is created for a later time is then written with the next commit, or never.
         """
         parts = self.index.natural_parts
-        if len(lower) > parts or len(upper) > parts or self._firsts_version != self._version:
+        if len(lower) > parts or len(upper) > parts:
             return False
-        first = self._firsts.get(lower, self)
-        if first is self:
-            return False
-        if isinstance(first, First) and (first.key is None or first.key[: len(upper)] <= upper):
+        first = self._searches.firsts.get(lower, NOT_LOOKED_FOR)
+        if first is not None and (first.key is None or first.key[: len(upper)] <= upper):
             return False
         least = self._least_pending(lower)
         return least is None or least[: len(upper)] > upper
@@ -304,9 +296,9 @@ class OpenIndex(Generic[E]):
         """What comes behind these parts in the first key that begins with them, or in an earlier one; 0 where that is
         not known without a search.
         """
-        if len(prefix) >= self.index.natural_parts or self._firsts_version != self._version:
+        if len(prefix) >= self.index.natural_parts:
             return 0
-        first = self._firsts.get(prefix, NOT_LOOKED_FOR)
+        first = self._searches.firsts.get(prefix, NOT_LOOKED_FOR)
         if first is not None and first.key is None:
             return 0
         keys = (None if first is None else first.key, self._least_pending(prefix))
@@ -314,15 +306,13 @@ class OpenIndex(Generic[E]):
         return min((key[place] for key in keys if key is not None and key[:place] == prefix), default=NEVER)
 
     def _first_behind(self, lower: Key) -> First | None:
-        if len(self._firsts) >= REMEMBERED_SEARCHES:
-            self._firsts.clear()
         low, _ = span(self.index, lower, ())
         found = first_entry(self._disk.transaction, self._database, Range(low))
         first = None
         if found is not None:
             object_id = integer_of(found[0] if self.is_by_id else found[1])
             first = First(found[0], object_id, self._indexed_key(object_id))
-        self._firsts[lower] = first
+        self._searches.remember_first(lower, first)
         return first
 
     def _indexed_key(self, object_id: int) -> Key | None:
@@ -341,7 +331,7 @@ class OpenIndex(Generic[E]):
             self.flush()
         front: Front[T] | None = self._fronts.get((low, high))
         if front is None:
-            if len(self._fronts) >= REMEMBERED_SEARCHES:
+            if len(self._fronts) >= REMEMBERED:
                 self._fronts.clear()
             front = self._fronts[low, high] = Front(low, high)
         present = self.cache.present
@@ -356,27 +346,36 @@ class OpenIndex(Generic[E]):
         return self.cache.present(object_id) if found is None else found[0]
 
     def scan(self, lower: Key, upper: Key) -> Iterator[E]:
-        """The objects of a range from its beginning on. Short ranges are asked for again and again, as the votes of an
-        account: their entries are remembered, too, until one changes.
+        """The objects of a range from its beginning on. What begins with one key is often asked for again and again, as
+        the votes of an account: these entries are remembered, too, until one changes. An end that is a time is not.
         """
-        first = self.first(lower, upper)
-        if first is None:
-            return iter(())
-        known = self._first_entries.get((lower, upper))
+        searches, bounds = self._searches, (lower, upper)
+        known = searches.ranges.get(bounds)
+        if known is not None and self._pending:
+            self.flush()
+            known = searches.ranges.get(bounds)
         if known is None:
-            if len(self._first_entries) >= REMEMBERED_SEARCHES:
-                self._first_entries.clear()
+            first = self.first(lower, upper)
+            if first is None:
+                return iter(())
             low, high = span(self.index, lower, upper)
-            known = FirstEntries.read(first, Range(low, high), self._between(low, high), self._version)
-            self._first_entries[lower, upper] = known
-        return self.walk(known.limits, known=known)
+            known = FirstEntries.read(first, Range(low, high), self._between(low, high))
+            if lower == upper or not upper:
+                searches.remember_range(bounds, known)
+        return self.walk(known.limits, known=known, version=self._version)
 
     def walk(
-        self, limits: Range, position: bytes | None = None, *, keeps: bool = True, known: FirstEntries | None = None
+        self,
+        limits: Range,
+        position: bytes | None = None,
+        *,
+        keeps: bool = True,
+        known: FirstEntries | None = None,
+        version: int = 0,
     ) -> Iterator[E]:
         """The objects of a range, kept in memory if asked. What the loop's body changes is seen: see `View.scan`.
 
-        Where the first entries of the range are known, they are not read again, unless one has changed since.
+        Where the first entries of the range are known, they are not read again, unless this is another version by now.
         """
         present, size = self.cache.present if keeps else self.passing, 0
         is_by_id = self.is_by_id
@@ -384,8 +383,8 @@ class OpenIndex(Generic[E]):
         while True:
             if self._pending:
                 self.flush()
-            version = self._version
-            if known is not None and known.version == version:
+            is_known, version = known is not None and self._version == version, self._version
+            if known is not None and is_known:
                 found, size = known.entries, known.size
             elif size:
                 found = list(islice(entries(self._disk.transaction, self._database, limits, position), size))
