@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from typing import NamedTuple
 
 import pytest
 
+from scripts.releasing.wheels import ARCHITECTURES, fetch
 from tests.house.source_tree import ROOT
 from tests.memory import memory_folder
 from tests.packaging.container import require_root
@@ -35,6 +37,7 @@ SOURCES = (
     "src",
     "tests/vectors",
 )
+ARCHITECTURE = next(each for each in ARCHITECTURES.values() if each.machine == platform.machine())
 PLAIN_PYTHON = str(getattr(sys, "_base_executable", sys.executable))
 """That of the system, not that of the environment that the tests run in."""
 
@@ -83,6 +86,11 @@ def copied_sources(folder: Path) -> Sources:
     return Sources(folder)
 
 
+def from_folder(wheels: Path) -> dict[str, str]:
+    """The variables that keep pip from the network."""
+    return {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(wheels)}
+
+
 def succeeded(done: subprocess.CompletedProcess[str]) -> subprocess.CompletedProcess[str]:
     assert done.returncode == 0, f"{done.args}: {done.stdout}{done.stderr}"
     return done
@@ -96,11 +104,19 @@ def sources() -> Iterator[Sources]:
 
 
 @pytest.fixture(scope="session")
-def built(sources: Sources) -> Iterator[Built]:
+def wheels() -> Iterator[Path]:
+    """The packages of the lock for this machine, fetched once for all that is built and released."""
+    with TemporaryDirectory(dir=memory_folder(ENOUGH)) as folder:
+        fetch(ARCHITECTURE, Path(folder))
+        yield Path(folder)
+
+
+@pytest.fixture(scope="session")
+def built(sources: Sources, wheels: Path) -> Iterator[Built]:
     with TemporaryDirectory(dir=memory_folder(ENOUGH)) as text:
         folder = Path(text)
         folder.chmod(0o755)
-        succeeded(sources.script("build-linux.sh"))
+        succeeded(sources.script("build-linux.sh", **from_folder(wheels)))
         shutil.copytree(sources.program, folder / "full", copy_function=os.link)
         succeeded(sources.script("build-linux.sh", "--lowmem", "--testnet"))
         shutil.copytree(sources.program, folder / "small", copy_function=os.link)

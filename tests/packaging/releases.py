@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import os
-import platform
 import re
 import shlex
 import subprocess
 import sys
 from pathlib import Path
 
-from scripts.releasing.wheels import ARCHITECTURES, fetch
 from tests.house.source_tree import ROOT
-from tests.packaging.conftest import copied_sources, succeeded
+from tests.packaging.conftest import ARCHITECTURE, copied_sources, from_folder, succeeded
 from tests.packaging.debs import make_up
 from tests.packaging.environment import run
 
-ARCHITECTURE = next(each for each in ARCHITECTURES.values() if each.machine == platform.machine())
 GUIDE = (ROOT / "docs" / "releasing.md").read_text(encoding="utf-8")
 SIGNER = "releases@ledgerd"
 _COMMITTER = {
@@ -55,14 +52,13 @@ def signing(key: Path) -> list[str]:
 
 
 class Place:
-    """Where releases are made: the packages of others, fetched once or made up, and a key."""
+    """Where releases are made: the packages of others, fetched or made up, and a key."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, wheels: Path) -> None:
         self.folder = folder
         self.key = folder / "key"
-        self.wheels = folder / "wheels"
+        self.wheels = wheels
         succeeded(run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", str(self.key)))
-        fetch(ARCHITECTURE, self.wheels)
         self.debian = folder / "debian"
         make_up(self.debian, ARCHITECTURE.debian)
 
@@ -73,12 +69,7 @@ class Place:
 
     def begin(self, sources: Path, *words: str, umask: int = 0o022) -> subprocess.Popen[str]:
         """Start a release of the sources at some place, with pip kept from the network."""
-        own = {
-            "PYTHONPATH": str(sources),
-            "TMPDIR": str(self.folder),
-            "PIP_NO_INDEX": "1",
-            "PIP_FIND_LINKS": str(self.wheels),
-        }
+        own = {"PYTHONPATH": str(sources), "TMPDIR": str(self.folder), **from_folder(self.wheels)}
         return subprocess.Popen(  # noqa: S603 - our own words
             [*release_command(*words), "--quick", "--packages", str(self.debian), *signing(self.key)],
             cwd="/",

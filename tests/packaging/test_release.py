@@ -24,11 +24,11 @@ from scripts.releasing.sums import sign, write_sums
 from scripts.releasing.wheels import unpack
 from tests.house.distributions import NODE, read_distributions
 from tests.memory import memory_folder
-from tests.packaging.conftest import ENOUGH, PLAIN_PYTHON, succeeded
+from tests.packaging.conftest import ARCHITECTURE, ENOUGH, PLAIN_PYTHON, succeeded
 from tests.packaging.container import Container, require_root
 from tests.packaging.environment import run
 from tests.packaging.layouts import read_layout
-from tests.packaging.releases import ARCHITECTURE, GUIDE, Place, commit_of, pinned_hashes, refusal, succeeds
+from tests.packaging.releases import GUIDE, Place, commit_of, pinned_hashes, refusal, succeeds
 
 VERSION = str(read_distributions()[NODE].project["version"])
 
@@ -44,10 +44,10 @@ class Released(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def released() -> Iterator[Released]:
+def released(wheels: Path) -> Iterator[Released]:
     with TemporaryDirectory(dir=memory_folder(ENOUGH)) as text:
         folder = Path(text)
-        place = Place(folder)
+        place = Place(folder, wheels)
         here, there = folder / "here", folder / "deeper" / "elsewhere"
         commit = commit_of(here, modified=1)
         assert commit_of(there, modified=1_800_000_000, permissions=0o020) == commit

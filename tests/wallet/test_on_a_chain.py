@@ -25,7 +25,7 @@ from ledgerd.wallet.errors import (
     WrongAmount,
 )
 from ledgerd.wallet.shell.session import LineHistory
-from tests.node.processes import NodeProcess
+from tests.node.processes import PROGRAM, NodeProcess
 from tests.wallet.memory import keeper_of, search, wait_for_end
 from tests.wallet.test_command_line import Hands, typed
 
@@ -65,7 +65,7 @@ class Person(Hands):
 def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NodeProcess]:
     folder = tmp_path_factory.mktemp("dev")
     words = ("dev", "--block-time", "0", "--fresh", "--data-dir", str(folder / "data"))
-    with NodeProcess(*words, "--http", "127.0.0.1:0", "--ws", "127.0.0.1:0") as node:
+    with NodeProcess(*words, "--http", "127.0.0.1:0", "--ws", "127.0.0.1:0", program=PROGRAM) as node:
         node.port()
         yield node
 

@@ -23,8 +23,9 @@ from packaging.version import Version
 
 from scripts.build_program import version_of_sources
 from tests.packaging.by_hand import FOLDER, made_base, say, timed
+from tests.packaging.conftest import ARCHITECTURE
 from tests.packaging.container import Container
-from tests.packaging.releases import ARCHITECTURE, GUIDE, SIGNER, commit_of, signing
+from tests.packaging.releases import GUIDE, SIGNER, commit_of, signing
 from tests.packaging.walk.artifacts import Archive, Artifact, DebianPackage, Image, Release, Wheels
 from tests.packaging.walk.emulation import CannotEmulateError, emulated
 from tests.packaging.walk.machine import Machine, findings

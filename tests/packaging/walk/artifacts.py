@@ -15,9 +15,9 @@ from scripts.build_program import python_version
 from scripts.releasing.debian import debian_version
 from scripts.releasing.wheels import fetch
 from tests.house.source_tree import ROOT
+from tests.packaging.conftest import ARCHITECTURE
 from tests.packaging.container import Container
 from tests.packaging.layouts import Layout, read_layout
-from tests.packaging.releases import ARCHITECTURE
 from tests.packaging.walk.machine import CLOCKS, Machine, as_user, clocks
 
 TEMPLATE = (ROOT / "share" / "ledgerd" / "config" / "config_testnet.ini").read_text(encoding="utf-8")
