@@ -31,6 +31,7 @@ def stopped_after(folder: Path, seeds: int, how: signal.Signals) -> Counted:
     while Progress(folder / "kept.json", {}).of(RUN).next_seed <= seeds:
         assert command.poll() is None
         assert time.monotonic() < deadline
+        time.sleep(0.01)
     command.send_signal(how)
     out, _ = command.communicate(timeout=PATIENCE)
     assert command.returncode == 0

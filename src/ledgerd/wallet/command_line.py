@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from functools import cache
 
 from ledgerd.wallet.arguments.common import Parser, Parts, add_command, add_node_options, in_words, path_of, secret_of
 from ledgerd.wallet.arguments.every_command import carry_out, command_parser
 from ledgerd.wallet.commands.result import CommandResult
 
 
+@cache
 def parser() -> Parser:
+    """Made once: of a hundred commands, which takes longer than many of them do."""
     return command_parser(_add_shell)
 
 

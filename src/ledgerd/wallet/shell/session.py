@@ -17,7 +17,7 @@ from prompt_toolkit.input import Input
 from prompt_toolkit.output import Output
 
 from ledgerd.protocol.secrets import without_keys
-from ledgerd.wallet.arguments.common import choices_of
+from ledgerd.wallet.arguments.common import Parser, choices_of
 from ledgerd.wallet.arguments.every_command import carry_out, command_parser
 from ledgerd.wallet.commands.result import CommandResult
 from ledgerd.wallet.errors import NotAsked, WalletError
@@ -94,7 +94,7 @@ def run_shell(
         )
         sys.stdout.write(GREETING)
         while (line := _next_line(prompt, wallet)) is not None:
-            _carry_out(line, wallet, options)
+            _carry_out(parser, line, wallet, options)
     return {"wallet": str(wallet)}
 
 
@@ -126,7 +126,7 @@ def _next_line(prompt: PromptSession[str], wallet: Path) -> str | None:
             return line
 
 
-def _carry_out(line: str, wallet: Path, options: argparse.Namespace) -> None:
+def _carry_out(parser: Parser, line: str, wallet: Path, options: argparse.Namespace) -> None:
     def prepare(chosen: argparse.Namespace) -> None:
         chosen.wallet = chosen.wallet or wallet
         for name in ("node", "clock_difference"):
@@ -134,7 +134,7 @@ def _carry_out(line: str, wallet: Path, options: argparse.Namespace) -> None:
                 setattr(chosen, name, getattr(options, name))
 
     try:
-        carry_out(command_parser(), shlex.split(line), prepare)
+        carry_out(parser, shlex.split(line), prepare)
     except ValueError as problem:
         sys.stderr.write(f"ledgerd wallet: {problem}\n")
     except SystemExit:
