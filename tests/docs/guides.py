@@ -26,6 +26,8 @@ FENCE = re.compile(r"^```([^\n]+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SHOWN = re.compile(r"\n*^```\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 OF_SHELLS = frozenset("\n\\\"'`$&|;<>(){}[]*?~#!")
+"""What a shell reads otherwise than as a part of a word."""
+
 SMALLER = {"--nodes 3 ": "--nodes 2 "}
 """What a network of a guide is in a test: a third node only takes in blocks, for a quarter of the processor time."""
 
