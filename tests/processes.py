@@ -13,7 +13,7 @@ from itertools import groupby
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, Pipe, wait
 from multiprocessing.context import ForkProcess
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -65,9 +65,17 @@ class SeveralProcesses:
                 each.terminate()
             raise
         if self._units and not _is_to_stop(session):
-            session.shouldfail = f"all processes have ended, and {len(self._units)} files are left"
-            raise session.Failed(session.shouldfail)
+            self._fail(session, f"all processes have ended, and {len(self._units)} files are left")
+        for each in processes:
+            each.join()
+        if any(each.exitcode for each in processes):
+            self._fail(session, "a process has failed behind its last test, as its errors say")
         return True
+
+    @staticmethod
+    def _fail(session: pytest.Session, why: str) -> NoReturn:
+        session.shouldfail = why
+        raise session.Failed(why)
 
     def _begin(self, session: pytest.Session) -> ForkProcess:
         ours, theirs = Pipe()

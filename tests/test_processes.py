@@ -96,3 +96,16 @@ def test_a_run_whose_processes_have_all_ended_fails(tmp_path: Path) -> None:
     assert code != 0
     assert "2 failed" in said
     assert "all processes have ended, and 1 files are left" in said
+
+
+def test_what_fails_at_the_end_of_a_process_fails_the_run(tmp_path: Path) -> None:
+    fixture = (
+        "import pytest\n@pytest.fixture(scope='session')\ndef made():\n    yield\n    raise OSError('not removed')\n"
+    )
+    (tmp_path / "conftest.py").write_text(fixture)
+
+    code, said = run_in_two(tmp_path, first="def test_it(made): pass\n", second="def test_it(): pass\n")
+
+    assert code != 0
+    assert "2 passed" in said
+    assert "a process has failed behind its last test" in said

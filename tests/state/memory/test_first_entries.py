@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from random import Random
 
 import pytest
@@ -12,13 +11,7 @@ from ledgerd.state import Store
 from ledgerd.state.files.ranges import KeyValue, Range
 from ledgerd.state.memory import first_entries
 from ledgerd.state.memory.first_entries import BOUNDED_CHUNK, FEW, First, FirstEntries
-from tests.state.items import ITEM_BY_OPEN_TIME, ITEM_BY_TIME, ITEMS, TABLES, Item
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store.open(tmp_path, TABLES) as store:
-        yield store
+from tests.state.items import ITEM_BY_OPEN_TIME, ITEM_BY_TIME, ITEMS, Item
 
 
 @pytest.fixture

@@ -25,12 +25,6 @@ from tests.state.items import (
 )
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store.open(tmp_path, TABLES) as store:
-        yield store
-
-
 def fill(store: Store, *times: int) -> None:
     for time in times:
         number = store.next_id(ITEMS)

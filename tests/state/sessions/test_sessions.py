@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from ledgerd.state import Store, StoreMisuse
 from tests.state.items import COUNTERS, ITEM_BY_NAME, ITEM_BY_TIME, ITEMS, TABLES, Counter, Item
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store.open(tmp_path, TABLES) as store:
-        yield store
 
 
 def fill(store: Store, *times: int) -> None:
