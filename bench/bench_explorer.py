@@ -22,6 +22,7 @@ from random import Random
 from websockets.asyncio.client import connect
 
 from bench.bench_chain import users, verdict
+from bench.nodes import start_node
 from ledgerd.history.settings import HistorySettings
 from ledgerd.protocol.operations.money.transfers import Transfer
 from ledgerd.protocol.types.assets import tokens
@@ -96,7 +97,7 @@ def spent(processes: Sequence[int]) -> float:
 @contextmanager
 def serving(folder: Path, *more: str) -> Iterator[NodeProcess]:
     """A node over the chain that was made."""
-    with NodeProcess(*words_of_testnet(folder, *more)) as node:
+    with start_node(*words_of_testnet(folder, *more)) as node:
         node.port("ws")
         yield node
         node.stop()

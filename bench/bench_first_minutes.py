@@ -17,11 +17,12 @@ from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple
 
+from bench.nodes import start_node
 from ledgerd.chain.chain import Chain
 from ledgerd.node.testnet.plan import Plan
 from tests.chain.crowds import populate_chain
 from tests.node import processes
-from tests.node.processes import LOOPBACK, NodeProcess
+from tests.node.processes import LOOPBACK
 from tests.node.testnet.born_of_snapshots import Serving, Shape, born_of_snapshots, words_of_newcomer
 
 ACCOUNTS = int(os.environ.get("ACCOUNTS", "20000"))
@@ -78,7 +79,7 @@ def _walked(serving: Serving, folder: Path) -> Walk:
     subprocess.run(words, check=True, stdout=subprocess.DEVNULL)  # noqa: S603 - our own program
     ended("ledgerd init")
     listens = ("--data-dir", str(data), *LOOPBACK[:-1], "--snapshot-serve-endpoint=127.0.0.1:0")
-    with NodeProcess(*listens, program=program) as node:
+    with start_node(*listens, program=program) as node:
         for step, line in STEPS.items():
             node.wait_for(line)
             ended(step)

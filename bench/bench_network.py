@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 from bench import catching_up
 from bench.bench_chain import TRANSFERS, recovery_seconds, send_transfers, users, verdict
+from bench.nodes import start_node
 from ledgerd.p2p.driver import Driver
 from ledgerd.p2p.network_state import NetworkState
 from ledgerd.p2p.shared.chain_access import ChainAccess
@@ -103,12 +104,12 @@ def synced(source: Path, folder: Path, peers: int, height: int) -> Figures:
         for number, port in enumerate(ports):
             shutil.copytree(source, folder / f"peer-{number}")
             words = words_of(folder / f"peer-{number}", SMALL, f"--p2p-endpoint=127.0.0.1:{port}")
-            servers.append(running.enter_context(NodeProcess(*words)))
+            servers.append(running.enter_context(start_node(*words)))
         for server in servers:
             server.wait_for("listening for peers")
         seeds = [f"--p2p-seed-node=127.0.0.1:{port}" for port in ports]
         words = words_of(folder / "fresh", "--plugin=database_api", *LOOPBACK, *seeds)
-        node = running.enter_context(NodeProcess(*words))
+        node = running.enter_context(start_node(*words))
         node.port()
         begun = watch(node, BEGUN)
         ended = watch(node, height)
@@ -261,7 +262,7 @@ async def started(
     shutil.copytree(source, folder)
     port = free_port()
     words = words_of(folder, SMALL, f"--p2p-endpoint=127.0.0.1:{port}", f"--p2p-seed-node=127.0.0.1:{seed}", *more)
-    node = running.enter_context(NodeProcess(*words))
+    node = running.enter_context(start_node(*words))
     await asyncio.to_thread(node.wait_for, "SYNC -> FORWARD")
     return node, port
 

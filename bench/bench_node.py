@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from bench.bench_api import request
 from bench.bench_chain import verdict
 from bench.bench_rpc import Asker
+from bench.nodes import start_node
 from ledgerd.chain.forks.outcome import Outcome
 from ledgerd.chain.ledger.skip import Skip, SkipFlags
 from ledgerd.node.config.configuration import Configuration, read_configuration
@@ -56,7 +57,7 @@ ALICE, BOB = AccountName("alice"), AccountName("bob")
 def dev(folder: Path) -> NodeProcess:
     """The command line of `ledgerd dev`."""
     words = ("--http=127.0.0.1:0", "--ws=127.0.0.1:0", f"--workers={WORKERS}", "--block-time=3600")
-    return NodeProcess("dev", "--data-dir", str(folder), *words)
+    return start_node("dev", "--data-dir", str(folder), *words)
 
 
 class Start(NamedTuple):

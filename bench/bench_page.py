@@ -12,6 +12,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from bench.nodes import start_node
 from scripts.chromium import Chromium
 from tests.node.processes import NodeProcess
 
@@ -77,7 +78,7 @@ def main() -> None:
                 "--ws",
                 websocket,
             )
-            with NodeProcess("dev", *words) as node:
+            with start_node("dev", *words) as node:
                 taken = shown_after(node, browser)
                 middle, slow = percentile(taken, 0.5), percentile(taken, 0.99)
                 verdict = "" if slow <= TARGET else "   MISSED"

@@ -19,7 +19,8 @@ from time import monotonic
 
 import ledgerd
 from bench.bench_node import PROPERTIES, Start, processor_seconds, tree
-from tests.node.processes import PROGRAM, NodeProcess, words_of_testnet
+from bench.nodes import start_node
+from tests.node.processes import PROGRAM, words_of_testnet
 
 RUNS, COLD_RUNS = 9, 3
 COMMANDS = ("--version", "--help", "help", "wallet --help", "doctor --help")
@@ -40,7 +41,7 @@ def command(program: tuple[str, ...], words: str) -> Start:
 def node(folder: Path) -> Start:
     """Start a node, ask it, and stop it."""
     began = monotonic()
-    with NodeProcess(*words_of_testnet(folder)) as running:
+    with start_node(*words_of_testnet(folder)) as running:
         running.call(*PROPERTIES)
         start = Start(monotonic() - began, sum(map(processor_seconds, tree(running.process.pid))))
         running.stop()

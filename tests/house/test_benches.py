@@ -34,6 +34,18 @@ def test_a_bench_without_a_main_is_found(tmp_path: Path, text: str) -> None:
     assert benches_without_main(tree) == ["bench_bad.py"]
 
 
+def test_no_bench_measures_a_copy_of_a_loaded_process() -> None:
+    """All nodes are started in one place, by their program."""
+    callers = {
+        path.name
+        for path in (ROOT / "bench").glob("*.py")
+        for node in ast.walk(parse(path))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "NodeProcess"
+    }
+
+    assert callers == {"nodes.py"}
+
+
 def test_every_bench_is_discovered() -> None:
     assert names() == sorted(path.stem[len("bench_") :] for path in (ROOT / "bench").glob("bench_*.py"))
 
