@@ -202,20 +202,26 @@ class Chain(ChainView, Closing):
         """
         if block.transactions and self._pending.transactions:
             self._pending.copy_signers(block.transactions)
-        with self._pending.reapplying(skip):
+        self._pending.allow_undo()
+        try:
+            outcome = self._choice.push(block, skip, instead_of=instead_of)
+        finally:
             try:
-                outcome = self._choice.push(block, skip, instead_of=instead_of)
+                self._follow_trunk(commit=commit)
             finally:
-                self._linking.follow_trunk()
-                if self._trunk.assumption is not None:
-                    self._end_assumption(self._trunk.assumption)
-                if commit and self._trunk.happened:
-                    self._pending.undo()
-                    self._commit()
-                self._continue_trial()
+                self._pending.apply_again(skip)
         for observer in self._observers:
             observer.pushed(block, outcome)
         return outcome
+
+    def _follow_trunk(self, *, commit: bool) -> None:
+        self._linking.follow_trunk()
+        if self._trunk.assumption is not None:
+            self._end_assumption(self._trunk.assumption)
+        if commit and self._trunk.happened:
+            self._pending.undo()
+            self._commit()
+        self._continue_trial()
 
     def try_in_pieces(self, schedule: Callable[[], None]) -> None:
         """Apply long branches beside the trunk in pieces; the function is to have `try_further` called soon, once."""

@@ -74,23 +74,24 @@ class ForkChoice:
         trunk, forks = self.trunk, self.forks
         for rival in instead_of:
             forks.remove(rival)
-        is_beside = block.previous != trunk.head_id
-        if is_beside:
+        extends_head = block.previous == trunk.head_id
+        if not extends_head:
             self._proof.check_whole(block)
         self.refused.check(block)
+        if extends_head:
+            self._linking.admit(block)
+            return self._extend(block, skip)
         if block.number <= trunk.head_number:
             if self._blocks.id_at(block.number) == block.id:
                 self._linking.keep(block)
                 return outcome.AlreadyKnown()
             self._linking.link_below(block)
-        is_ahead = block.number > trunk.head_number and block.previous not in (NO_BLOCK, trunk.head_id)
+        is_ahead = block.number > trunk.head_number and block.previous != NO_BLOCK
         if is_ahead and block.number - trunk.head_number > outcome.FARTHEST_AHEAD:
             return self._unlinked(block)
         best = self._linking.admit(block)
         if best is None:
             return self._unlinked(block)
-        if block.previous == trunk.head_id:
-            return self._extend(block, skip)
         if best.previous == trunk.head_id:
             # The best candidate would extend the head, but was refused there: no reason to leave the trunk for this
             # block. (The reference tries to apply this block on the head here, and forgets it when that fails.)

@@ -208,8 +208,9 @@ class ForkDatabase:
         for number in [number for number in self._by_number if number < lowest]:
             for item in self._by_number.pop(number):
                 del self._linked[item.id]
-        for item in [item for item in self._unlinked.values() if item.number < lowest]:
-            self._forget_unlinked(item)
+        if self._unlinked:
+            for item in [item for item in self._unlinked.values() if item.number < lowest]:
+                self._forget_unlinked(item)
 
     # -- looking up
 
@@ -335,6 +336,8 @@ class ForkDatabase:
 
     def _link_waiting(self, item: ForkItem) -> None:
         """Blocks that waited for this one follow it, and those that waited for them."""
+        if not self._waiting:
+            return
         queue = deque([item.id])
         while queue:
             for child_id in list(self._waiting.get(queue.popleft(), ())):

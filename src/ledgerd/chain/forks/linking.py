@@ -37,10 +37,10 @@ class Linking:
 
     def follow_trunk(self) -> None:
         """Narrow the window of the fork database to the irreversible block, after the head may have moved."""
-        trunk = self._trunk
-        self.forks.is_emergency = trunk.ledger.globals.emergency_consensus_active
-        if trunk.head_id != NO_BLOCK:
-            self.forks.narrow(trunk.head_number - trunk.irreversible + 1)
+        head = self._trunk.ledger.globals
+        self.forks.is_emergency = head.emergency_consensus_active
+        if head.head_block_id != NO_BLOCK:
+            self.forks.narrow(head.head_block_number - head.last_irreversible_block_num + 1)
 
     def admit(self, block: Block) -> ForkItem | None:
         """Make a block a candidate: the only place where one from outside becomes so.

@@ -38,6 +38,8 @@ class RefusedBlocks:
 
     def check(self, block: Block) -> None:
         """Raise the rule that a block is known to break, or a block below it."""
+        if not self._known:
+            return
         for block_id in (block.id, block.previous):
             until, rule = self._known.get(block_id, (0.0, None))
             if rule is None:

@@ -152,26 +152,29 @@ class Pending:
 
     @contextmanager
     def set_aside(self, skip: SkipFlags) -> Iterator[None]:
-        with self.reapplying(skip):
+        """Undo all pending transactions, and apply them again behind the block of `with`."""
+        self.allow_undo()
+        try:
             self.undo()
             yield
+        finally:
+            self.apply_again(skip)
 
-    @contextmanager
-    def reapplying(self, skip: SkipFlags) -> Iterator[None]:
-        """Within the block of `with`, `undo` undoes all pending transactions; behind it they are applied again.
+    def allow_undo(self) -> None:
+        """From here to `apply_again`, `undo` undoes all pending transactions.
 
         Where it is not called they stay as they are: whoever sends blocks that change nothing must not cost us as much
         as all that waits.
         """
         self._may_undo = True
-        try:
-            yield
-        finally:
-            self._may_undo = False
-            saved, self._undone = self._undone, None
-            requeued, self._requeued = self._requeued, []
-            if saved is not None:
-                self._try_again([*requeued, *saved], skip)
+
+    def apply_again(self, skip: SkipFlags) -> None:
+        """Apply what was undone, behind the transactions of blocks that were taken off."""
+        self._may_undo = False
+        saved, self._undone = self._undone, None
+        requeued, self._requeued = self._requeued, []
+        if saved is not None:
+            self._try_again([*requeued, *saved], skip)
 
     def undo(self) -> None:
         """Undo all pending transactions: to be called before the trunk is changed, or committed."""
