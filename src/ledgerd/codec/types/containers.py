@@ -48,20 +48,33 @@ class Vector(Kind):
         self.title = f"vector of {element.title}"
 
     def read(self, source: Source, target: str) -> None:
-        source.add(self.finish(source, target, self._gather(source, self.element.read)))
+        item = source.fresh("e")
+        with self._few(source, target, item, "()", f"({item},)", self.element.read):
+            source.add(self.finish(source, target, self._gather(source, self.element.read)))
 
     def show(self, source: Source, target: str) -> None:
-        """Each element as it is read: none or one, as in nearly all vectors of blocks, without a list of them."""
-        index, item = source.fresh("i"), source.fresh("e")
+        """Each element as it is read."""
+        item = source.fresh("e")
+        with self._few(source, target, item, "'[]'", f"f'[{{{item}}}]'", self.element.show):
+            self.show_many(source, target)
+
+    @contextmanager
+    def _few(
+        self, source: Source, target: str, item: str, none: str, one: str, take: Callable[[Source, str], None]
+    ) -> Iterator[None]:
+        """Write the lines for no element or one, as in nearly all vectors of blocks: without a list of them. Those
+        for more are written within `with`.
+        """
+        index = source.fresh("i")
         source.add("if not buf[pos]:")
         source.add("    pos += 1")
-        source.add(f"    {target} = '[]'")
+        source.add(f"    {target} = {none}")
         with source.loop("elif buf[pos] == 1:", index):
             source.add(f"pos, {index} = pos + 1, 0")
-            self.element.show(source, item)
-            source.add(f"{target} = f'[{{{item}}}]'")
+            take(source, item)
+            source.add(f"{target} = {one}")
         with source.block("else:"):
-            self.show_many(source, target)
+            yield
 
     def show_many(self, source: Source, target: str) -> None:
         source.add(f"{target} = '[' + ','.join({self._gather(source, self.element.show)}) + ']'")
@@ -160,6 +173,13 @@ class SortedMap(Kind):
         return {key: items[key] for key in keys}
 
     def read(self, source: Source, target: str) -> None:
+        source.add("if not buf[pos]:")
+        source.add("    pos += 1")
+        source.add(f"    {target} = {{}}")
+        with source.block("else:"):
+            self._read_some(source, target)
+
+    def _read_some(self, source: Source, target: str) -> None:
         count = add_count(source, self.key.memory + self.value.memory)
         items, key, value, index = source.fresh("m"), source.fresh("e"), source.fresh("e"), source.fresh("i")
         source.add(f"{items} = {{}}")

@@ -120,7 +120,8 @@ class ObjectCache(Generic[E]):
         self.objects[object_id] = entity
 
     def remove(self, object_id: int) -> Ranks:
-        self.keep_committed(object_id)
+        if object_id not in self.committed:
+            self.keep_committed(object_id)
         self.objects[object_id] = None
         return self.ranks.pop(object_id, ())
 

@@ -126,12 +126,13 @@ class OpenTable(Generic[E]):
         object_id = entity.id = self.next_id
         for index in self._colliding:
             index.claim(entity, NotUnique.on_create)
-        undo = self.newest_undo()
-        if undo is not None:
+        undo = self.sessions and (self.sessions[-1].changes.get(self.table) or self.newest_undo())
+        if undo:
             undo.created.add(object_id)
         self.next_id = object_id + 1
         cache.add(object_id, entity, self._new_ranks() if self._ordered else ())
-        self._mark(object_id)
+        for mark in self._marks:
+            mark(object_id)
         return entity
 
     def create_all(self, entities: Sequence[E]) -> None:
@@ -154,14 +155,16 @@ class OpenTable(Generic[E]):
 
     def remove(self, entity: E) -> None:
         """Remove an object; its id is not given again."""
-        object_id = entity.id
-        self.cache.require_current(entity)
-        ranks = self.cache.remove(object_id)
-        self._mark(object_id)
+        object_id, cache = entity.id, self.cache
+        if cache.objects.get(object_id) is not entity:
+            cache.require_current(entity)
+        ranks = cache.remove(object_id)
+        for mark in self._marks:
+            mark(object_id)
         if object_id == self._least_id:
             self._least_id = object_id + 1
-        undo = self.newest_undo()
-        if undo is None:
+        undo = self.sessions and (self.sessions[-1].changes.get(self.table) or self.newest_undo())
+        if not undo:
             return
         if object_id in undo.created:
             undo.created.discard(object_id)
