@@ -26,6 +26,7 @@ from ledgerd.p2p.wire.frames import Frame
 from ledgerd.p2p.wire.messages import BlockRangeReply, BlockReply, GapFillReply, GetBlock, TransactionMessage
 from ledgerd.p2p.wire.replies import ReplyReader
 from ledgerd.protocol.blocks.block import Block, SignedHeader
+from ledgerd.protocol.constants import MAX_TIME_UNTIL_EXPIRATION
 from ledgerd.protocol.types.identifiers import NO_BLOCK, block_number_of
 from ledgerd.supervision.progress import shown
 
@@ -180,10 +181,11 @@ class Intake:
         self.change_mode(self.watch.caught_up())
 
     def applied(self, block: Block) -> None:
-        """Note that a block was applied (spec 04, section 11.5)."""
-        for transaction in block.transactions:
-            self.mempool.include(transaction)
-            self.offers.include(transaction.id)
+        """Note that a block was applied (spec 04, section 11.5). The transactions of an old one have expired."""
+        if block.timestamp + MAX_TIME_UNTIL_EXPIRATION >= self._core.now:
+            for transaction in block.transactions:
+                self.mempool.include(transaction)
+                self.offers.include(transaction.id)
         self.fork_tracking.applied(block.number)
 
     # -- many blocks

@@ -12,7 +12,7 @@ from typing import Generic
 
 from ledgerd.state.errors import StoreMisuse
 from ledgerd.state.files.disk import Database, Disk, LmdbTransaction, put_all
-from ledgerd.state.tables.keys import INT64
+from ledgerd.state.tables.keys import INT64, PACK_UINT64, SIGN
 from ledgerd.state.tables.records import RecordForm
 from ledgerd.state.tables.tables import E, Ranks, Table
 
@@ -143,7 +143,7 @@ class ObjectCache(Generic[E]):
 
     def write(self, transaction: LmdbTransaction, is_entered: Callable[[int], bool]) -> None:
         """Put every object that changed into the transaction, whose ids may have been entered there before."""
-        objects, ranks, encode, key_of = self.objects, self.ranks, self.form.encode, INT64.encode
+        objects, ranks, encode = self.objects, self.ranks, self.form.encode
         encode_alone = None if self._has_ranks else self.table.codec.encode
         removed: list[bytes] = []
         added: list[tuple[bytes, bytes]] = []
@@ -151,9 +151,9 @@ class ObjectCache(Generic[E]):
             entity = objects[object_id]
             if entity is not None:
                 record = encode_alone(entity) if encode_alone else encode(entity, ranks.get(object_id, ()))
-                added.append((key_of(object_id), record))
+                added.append((PACK_UINT64(object_id + SIGN), record))
             elif self.committed[object_id][0] is not None or is_entered(object_id):
-                removed.append(key_of(object_id))
+                removed.append(PACK_UINT64(object_id + SIGN))
         put_all(transaction, self._database, removed, added)
 
     def mark_committed(self) -> None:

@@ -17,7 +17,7 @@ from ledgerd.state.memory.cache import ObjectCache
 from ledgerd.state.memory.due_times import NEVER, DueTime, marker
 from ledgerd.state.memory.first_entries import NOT_LOOKED_FOR, REMEMBERED, First, FirstEntries, Searches
 from ledgerd.state.memory.front import Front
-from ledgerd.state.tables.keys import INT64, integer_of
+from ledgerd.state.tables.keys import INT64, PACK_UINT64, SIGN, integer_of
 from ledgerd.state.tables.tables import E, Index, Key, Ranks
 from ledgerd.state.views.view import searched_key, span
 
@@ -25,8 +25,6 @@ T = TypeVar("T")
 
 CHUNK_GROWTH = 4
 LARGEST_CHUNK = 256
-
-_encode_number = INT64.encode
 
 
 class OpenIndex(Generic[E]):
@@ -94,7 +92,7 @@ class OpenIndex(Generic[E]):
 
     def entry_of(self, image: E, ranks: Ranks) -> bytes:
         raw = self._encode_key(self.key(image))
-        return raw if self._is_unique else raw + _encode_number(ranks[self.slot])
+        return raw if self._is_unique else raw + PACK_UINT64(ranks[self.slot] + SIGN)
 
     def entry(self, entity: E) -> bytes:
         """The entry of an object; while it is being edited, the one from before."""
@@ -136,7 +134,7 @@ class OpenIndex(Generic[E]):
             if before is not None:
                 removed.append(before)
             if after is not None:
-                added.append((after, _encode_number(object_id)))
+                added.append((after, PACK_UINT64(object_id + SIGN)))
         self._pending.clear()
         self._leasts.clear()
         self._has_restored_keys = False

@@ -129,6 +129,10 @@ UINT64 = _unsigned(8)
 UINT128 = _unsigned(16)
 INT8 = _signed(1)
 INT64 = _signed(8)
+PACK_UINT64, SIGN = struct.Struct(">Q").pack, 1 << 63
+"""`PACK_UINT64(number + SIGN)` is what `INT64` makes of a number that fits, such as the id of an object, in half the
+time.
+"""
 TIME = UINT32
 BOOL = Order("bool", _boolean, is_natural=True, packing=Packing("?"))
 

@@ -190,7 +190,9 @@ def count_bandwidth(ledger: Ledger, transaction: Transaction) -> None:
     required = transaction.required
     names = {*required.active, *required.master, *required.regular}
     sizes = [len(transaction.packed)]
-    pieces = sum([each.CARRIES_DATA for each in transaction.operations])
+    pieces = 0
+    for each in transaction.operations:
+        pieces += each.CARRIES_DATA
     if pieces and ledger.hardfork(6):
         surcharge = sizes[0] * ledger.median.data_operations_cost_additional_bandwidth // HUNDRED_PERCENT & 0xFFFFFFFF
         sizes += [surcharge] * pieces
