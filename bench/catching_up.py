@@ -114,7 +114,7 @@ def unpacked(revision: str, folder: Path) -> Path:
 def write_log(chain: ChainToSync, folder: Path) -> Path:
     """The chain as a block log."""
     log = BlockLog.open(folder)
-    for number, packed in enumerate(chain.blocks, start=1):
+    for number, packed in enumerate(chain.packed, start=1):
         log.append(number, packed)
     log.close()
     return folder / "block_log"
@@ -135,7 +135,7 @@ def replayed(chain: ChainToSync, log: Path, folder: Path) -> Figures:
     run_replay(chain, log, folder, f"--to={BEGUN}")
     wall, used = run_replay(chain, log, folder)
     idle_wall, idle_used = run_replay(chain, log, folder)
-    count = len(chain.blocks) - BEGUN
+    count = len(chain.packed) - BEGUN
     return Figures((wall - idle_wall) / count, (used - idle_used) / count)
 
 
@@ -155,7 +155,7 @@ def bad_peers(chain: ChainToSync, *answers: Callable[[SocketPeer, GetBlockRange]
     thread = threading.Thread(target=loop.run_forever)
     thread.start()
     peers = [
-        SocketPeer(name, chain.blocks, answer)  # type: ignore[arg-type]
+        SocketPeer(name, chain.packed, answer)  # type: ignore[arg-type]
         for name, answer in enumerate(answers, start=1)
     ]
     try:
@@ -183,7 +183,7 @@ def synced(
     chain: ChainToSync, source: Path, folder: Path, revision: Path | None, *more: str, with_bad: bool = False
 ) -> Figures:
     """One sync of a fresh node."""
-    height = len(chain.blocks)
+    height = len(chain.packed)
     with ExitStack() as running:
         server, endpoint = running.enter_context(serving(chain, source))
         seeds = [endpoint, *(running.enter_context(bad_peers(chain, slow, lying)) if with_bad else ())]
@@ -215,7 +215,7 @@ def watch(node: NodeProcess, server: NodeProcess, height: int) -> tuple[int, Fig
 
 def assumed(chain: ChainToSync) -> str:
     """The option that names the last block."""
-    last = codec_of(Block).decode(chain.blocks[-1])
+    last = codec_of(Block).decode(chain.packed[-1])
     return f"--assume-valid={last.number}:{last.id.hex()}"
 
 
@@ -309,7 +309,7 @@ def main() -> None:
             rounds = [{kind: bench.run(kind) for kind in kinds} for _ in range(ROUNDS)]
         unit = recovery_seconds()
         found = {kind: middle([each[kind] for each in rounds]) for kind in kinds}
-        counts = f"{len(chain.blocks):,} blocks, {spare_processors()} helpers"
+        counts = f"{len(chain.packed):,} blocks, {spare_processors()} helpers"
         print(f"  {chain.title}, {counts}, the middle of {ROUNDS} runs:")
         for kind in kinds:
             print(shown(kind, found[kind], unit))

@@ -21,7 +21,8 @@ class ChainToSync(NamedTuple):
 
     title: str
     option: str
-    blocks: tuple[bytes, ...]
+    packed: tuple[bytes, ...]
+    """Its blocks, the first one first."""
 
 
 def recorded_chain(name: str) -> ChainToSync:
