@@ -14,9 +14,10 @@ from ledgerd.state.errors import NotUnique
 from ledgerd.state.files.disk import Database, Disk, LmdbTransaction, put_all
 from ledgerd.state.files.ranges import KeyValue, Range, entries, first_entry, neighbours
 from ledgerd.state.memory.cache import ObjectCache
-from ledgerd.state.memory.due_times import NEVER, DueTime, marker
+from ledgerd.state.memory.due_times import NEVER, DueTime
 from ledgerd.state.memory.first_entries import NOT_LOOKED_FOR, REMEMBERED, First, FirstEntries, Searches
 from ledgerd.state.memory.front import Front
+from ledgerd.state.memory.unwritten import Unwritten
 from ledgerd.state.tables.keys import INT64, PACK_UINT64, SIGN, integer_of
 from ledgerd.state.tables.tables import E, Index, Key, Ranks
 from ledgerd.state.views.view import searched_key, span
@@ -34,14 +35,13 @@ class OpenIndex(Generic[E]):
         "_absent",
         "_database",
         "_disk",
-        "_due_times",
         "_encode_key",
         "_fronts",
         "_has_restored_keys",
         "_is_unique",
-        "_leasts",
         "_pending",
         "_searches",
+        "_unwritten",
         "_version",
         "_written",
         "cache",
@@ -49,7 +49,6 @@ class OpenIndex(Generic[E]):
         "index",
         "is_by_id",
         "key",
-        "mark",
         "slot",
     )
 
@@ -65,13 +64,9 @@ class OpenIndex(Generic[E]):
         that an object got since the last commit is among them."""
         self.slot = 0 if index.is_unique else index.table.ordered_indexes.index(index)
         """Which of an object's ranks is for this index."""
-        self._pending: list[int] = []
-        """Ids of objects whose entry may be out of date; one that changes again is there again."""
-        self._leasts: dict[Key, tuple[int, Key | None]] = {}
-        """For a lower bound: how many of these ids were looked at, and the least key that one of them has above it."""
-        self.mark: Callable[[int], None] = self._pending.append
-        """Say that the entry of an object, by its id, may be out of date."""
-        self._due_times: dict[Key, DueTime] = {}
+        self._unwritten = Unwritten(index, cache)
+        self._pending = self._unwritten.ids
+        """Ids of objects whose entry may be out of date; looked at before each answer."""
         self._written: dict[int, bytes | None] = {}
         """The entry, in the open transaction, of each object whose entry was changed there since the last commit."""
         self._version = 0
@@ -87,6 +82,11 @@ class OpenIndex(Generic[E]):
         """
         self._disk = disk
         self._database = database
+
+    @property
+    def mark(self) -> Callable[[int], None]:
+        """Say that the entry of an object, by its id, may be out of date."""
+        return self._unwritten.mark
 
     # -- entries
 
@@ -135,8 +135,7 @@ class OpenIndex(Generic[E]):
                 removed.append(before)
             if after is not None:
                 added.append((after, PACK_UINT64(object_id + SIGN)))
-        self._pending.clear()
-        self._leasts.clear()
+        self._unwritten.clear()
         self._has_restored_keys = False
         if removed or added:
             self._version += 1
@@ -160,10 +159,9 @@ class OpenIndex(Generic[E]):
     def mark_committed(self) -> None:
         self._version += 1
         self._written.clear()
-        self._leasts.clear()
         self._searches.firsts.clear()
         if self._pending:  # the order of ids is not flushed: the table itself was written
-            self._pending.clear()
+            self._unwritten.clear()
             self._searches.clear()
 
     def append(self, transaction: LmdbTransaction, items: list[KeyValue]) -> int | None:
@@ -265,30 +263,12 @@ class OpenIndex(Generic[E]):
         first = self._searches.firsts.get(lower, NOT_LOOKED_FOR)
         if first is not None and (first.key is None or first.key[: len(upper)] <= upper):
             return False
-        least = self._least_pending(lower)
+        least = self._unwritten.least(lower)
         return least is None or least[: len(upper)] > upper
 
-    def _least_pending(self, lower: Key) -> Key | None:
-        """The least key from a bound on that an object has whose entry is out of date."""
-        looked_at, least = self._leasts.get(lower, (0, None))
-        pending, cache, parts = self._pending, self.cache, self.index.natural_parts
-        if looked_at < len(pending):
-            for object_id in pending[looked_at:]:
-                entity = cache.indexed_as.get(object_id) or cache.objects[object_id]
-                if entity is not None:
-                    key = self.key(entity)[:parts]
-                    if key[: len(lower)] >= lower and (least is None or key < least):
-                        least = key
-            self._leasts[lower] = len(pending), least
-        return least
-
     def due_time(self, prefix: Key) -> DueTime:
-        """Of the keys that begin with these parts; marks of objects keep it right."""
-        due = self._due_times.get(prefix)
-        if due is None:
-            due = self._due_times[prefix] = DueTime(lambda: self._known_time(prefix))
-            self.mark = marker(self._pending, tuple(self._due_times.values()))
-        return due
+        """Of the keys that begin with these parts."""
+        return self._unwritten.due_time(prefix, lambda: self._known_time(prefix))
 
     def _known_time(self, prefix: Key) -> int:
         """What comes behind these parts in the first key that begins with them, or in an earlier one; 0 where that is
@@ -299,7 +279,7 @@ class OpenIndex(Generic[E]):
         first = self._searches.firsts.get(prefix, NOT_LOOKED_FOR)
         if first is not None and first.key is None:
             return 0
-        keys = (None if first is None else first.key, self._least_pending(prefix))
+        keys = (None if first is None else first.key, self._unwritten.least(prefix))
         place = len(prefix)
         return min((key[place] for key in keys if key is not None and key[:place] == prefix), default=NEVER)
 
