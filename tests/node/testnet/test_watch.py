@@ -70,11 +70,20 @@ def test_an_irreversible_block_that_differs_is_a_fault(nodes: Nodes) -> None:
     ]
 
 
-def test_a_node_whose_irreversible_block_goes_back_is_a_fault(nodes: Nodes) -> None:
+def test_a_node_whose_head_goes_back_below_an_irreversible_block_is_a_fault(nodes: Nodes) -> None:
     nodes.say(sight(9, 5), sight(9, 5))
-    watch = nodes.say(sight(9, 4), sight(9, 5))
+    watch = nodes.say(sight(4, 3), sight(9, 5))
 
-    assert watch.faults == ["node-1: irreversible block 4 after 5"]
+    assert watch.faults == ["node-1: its head is block 4, and block 5 was irreversible"]
+
+
+def test_a_number_that_falls_with_a_switch_to_another_branch_is_no_fault(nodes: Nodes) -> None:
+    """It is part of the state: fewer validators have built on the new branch yet, which has the irreversible block."""
+    nodes.say(sight(9, 5), sight(9, 5))
+    nodes.say(sight(10, 4), sight(9, 5))
+    watch = nodes.say(sight(11, 5), sight(9, 5))
+
+    assert (watch.faults, watch.highest) == ([], [5, 5])
 
 
 def test_what_is_remembered_is_bounded(nodes: Nodes, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -90,8 +90,10 @@ class NetworkMonitor:
         self.statuses: list[MemberStatus | None] = [None] * len(members)
         self.irreversible: dict[int, str] = {}
         self.highest = [0] * len(members)
+        """The highest irreversible block of each: the number falls for a while with a switch to another branch, and the
+        block stays."""
         self.faults: list[str] = []
-        """Irreversible blocks that differ between nodes, or that a node has gone back behind."""
+        """Irreversible blocks that differ between nodes, or that a node has lost."""
 
     def close(self) -> None:
         self._pool.shutdown(wait=False, cancel_futures=True)
@@ -107,8 +109,8 @@ class NetworkMonitor:
 
     def _remember(self, number: int, status: MemberStatus) -> None:
         name, block, block_id = self._members[number].name, status.irreversible, status.irreversible_id
-        if block < self.highest[number]:
-            self._blame(f"{name}: irreversible block {block} after {self.highest[number]}")
+        if status.head < self.highest[number]:
+            self._blame(f"{name}: its head is block {status.head}, and block {self.highest[number]} was irreversible")
         self.highest[number] = max(block, self.highest[number])
         if int(block_id[:8], 16) != block:
             return  # the id is not known to the node yet, and says so with zeros (spec 03, 19.1)
