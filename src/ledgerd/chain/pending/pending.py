@@ -9,7 +9,13 @@ from typing import Protocol
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import SkipFlags
 from ledgerd.chain.pending.simulation import SimulatedEffects, simulate
-from ledgerd.chain.rules.transactions.bounds import BeyondMemberBound, bounding_members, require_usable
+from ledgerd.chain.rules.transactions.bounds import (
+    TRANSACTION_SECONDS,
+    BeyondMemberBound,
+    bounding_members,
+    bounding_time,
+    require_usable,
+)
 from ledgerd.chain.rules.transactions.transactions import apply_transaction, require_new, require_timely
 from ledgerd.chain.rules.validators.slots import slot_time
 from ledgerd.protocol.authorities.authority_web import MOST_MEMBERS
@@ -67,6 +73,8 @@ class Pending:
         self.observers: list[PendingObserver] = []
         self.members_checked = 0
         """Keys and members of authorities, for the latest transaction that was pushed."""
+        self.seconds_spent = 0.0
+        """On that transaction."""
         self._ledger = ledger
         self._clock = clock
         self._session: Session | None = None
@@ -79,13 +87,14 @@ class Pending:
         """Those that wait without being in the state, where a second copy would be noticed."""
 
     def push(self, transaction: Transaction, skip: SkipFlags) -> None:
-        self.members_checked = 0
+        self.members_checked, self.seconds_spent = 0, 0.0
         self._require_fitting(transaction)
         if len(self.transactions) >= MAX_PENDING:
             raise PendingFull(f"{MAX_PENDING} transactions are waiting already")
         require_usable(self._ledger, transaction)
         refusal = self._refusal_of_time(transaction, skip)
         self._ledger.is_producing = True
+        began = self._clock()
         try:
             self._add(transaction, skip, MOST_MEMBERS if refusal is None else MEMBERS_OF_REFUSED)
         except BeyondMemberBound as beyond:
@@ -93,6 +102,7 @@ class Pending:
         finally:
             self._ledger.is_producing = False
             self.members_checked = self._ledger.lookups.checked
+            self.seconds_spent = self._clock() - began
 
     def _refusal_of_time(self, transaction: Transaction, skip: SkipFlags) -> RuleViolation | None:
         try:
@@ -220,7 +230,7 @@ class Pending:
         ledger.cursor.time = slot_time(ledger, 1)
         try:
             with ledger.store.begin() as session:
-                with bounding_members(ledger, members):
+                with bounding_members(ledger, members), bounding_time(ledger, self.deadline(TRANSACTION_SECONDS)):
                     apply_transaction(ledger, transaction, skip)
                 if self.observers:
                     rows = ledger.store.changed_rows(session)
