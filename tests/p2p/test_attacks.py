@@ -33,6 +33,7 @@ from ledgerd.protocol.blocks.transaction import Transaction
 from ledgerd.protocol.crypto.keys import PrivateKey, PublicKey
 from ledgerd.protocol.crypto.signatures import Signature, recover
 from ledgerd.protocol.errors import RuleViolation
+from ledgerd.protocol.operations.accounts.custom import Custom
 from ledgerd.protocol.operations.money.transfers import Transfer
 from ledgerd.protocol.types.assets import tokens
 from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId
@@ -221,6 +222,20 @@ def test_members_that_are_looked_at_are_charged_to_the_address_that_sends_them(
         talk.say(number, TransactionMessage(transaction))
         talk.network.lost(talk.now, number)
     assert 1 <= recovered.times - before <= 3
+
+
+@pytest.mark.parametrize("text", ["[", '"', '{"a":[', "[" * 60_000])
+def test_a_transaction_whose_json_ends_too_early_is_refused_and_others_are_heard(
+    talk: Talk, others: Network, text: str
+) -> None:
+    """Unsigned, after a hello: two messages, and the error would end the node."""
+    attacker, honest = talk.meet(ATTACKER), talk.meet()
+    false = replace(others.signed(Custom((), (VIZ,), "any", text), lifetime=100), signatures=())
+    talk.say(attacker, TransactionMessage(false))
+    signed = others.signed(Transfer(VIZ, VIZ, tokens(1), ""), lifetime=100)
+    talk.say(honest, TransactionMessage(signed))
+    assert false.id not in talk.network.intake.mempool
+    assert signed.id in talk.network.intake.mempool
 
 
 def test_time_that_a_refused_transaction_takes_is_charged_to_the_address_that_sends_it(
