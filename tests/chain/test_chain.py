@@ -216,7 +216,8 @@ def test_what_is_in_a_block_or_has_expired_does_not_wait_though_time_is_too_shor
 
 def test_making_a_block_ends_in_time_and_the_rest_waits(network: Network) -> None:
     first, second, _ = (network.send(pay(1)) for _ in range(3))
-    set_clock(network, 0.0, 0.1, GENERATION_SECONDS, GENERATION_SECONDS + 0.1)
+    # Twice for each transaction: whether there is time for it, and until when it may take.
+    set_clock(network, 0.0, 0.1, 0.1, GENERATION_SECONDS, GENERATION_SECONDS, GENERATION_SECONDS + 0.1)
 
     block = network.make()
 

@@ -11,6 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from ledgerd.chain.chain import Chain
+from ledgerd.chain.rules.transactions.bounds import TRANSACTION_SECONDS
 from ledgerd.p2p.shared import peer as peer_module
 from ledgerd.p2p.shared.allowances import MEMBERS_OF_A_SIGNATURE
 from ledgerd.p2p.shared.modes import Mode
@@ -28,8 +29,11 @@ from ledgerd.p2p.wire.messages import (
 )
 from ledgerd.protocol.blocks import transaction as transaction_module
 from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.blocks.transaction import Transaction
 from ledgerd.protocol.crypto.keys import PrivateKey, PublicKey
 from ledgerd.protocol.crypto.signatures import Signature, recover
+from ledgerd.protocol.errors import RuleViolation
+from ledgerd.protocol.operations.accounts.custom import Custom
 from ledgerd.protocol.operations.money.transfers import Transfer
 from ledgerd.protocol.types.assets import tokens
 from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId
@@ -218,6 +222,39 @@ def test_members_that_are_looked_at_are_charged_to_the_address_that_sends_them(
         talk.say(number, TransactionMessage(transaction))
         talk.network.lost(talk.now, number)
     assert 1 <= recovered.times - before <= 3
+
+
+@pytest.mark.parametrize("text", ["[", '"', '{"a":[', "[" * 60_000])
+def test_a_transaction_whose_json_ends_too_early_is_refused_and_others_are_heard(
+    talk: Talk, others: Network, text: str
+) -> None:
+    """Unsigned, after a hello: two messages, and the error would end the node."""
+    attacker, honest = talk.meet(ATTACKER), talk.meet()
+    false = replace(others.signed(Custom((), (VIZ,), "any", text), lifetime=100), signatures=())
+    talk.say(attacker, TransactionMessage(false))
+    signed = others.signed(Transfer(VIZ, VIZ, tokens(1), ""), lifetime=100)
+    talk.say(honest, TransactionMessage(signed))
+    assert false.id not in talk.network.intake.mempool
+    assert signed.id in talk.network.intake.mempool
+
+
+def test_time_that_a_refused_transaction_takes_is_charged_to_the_address_that_sends_it(
+    talk: Talk, others: Network, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its operations are carried out, up to a last one that breaks a rule."""
+    pushed: list[Transaction] = []
+
+    def refuse(_chain: Chain, transaction: Transaction) -> None:
+        pushed.append(transaction)
+        raise RuleViolation("the last operation breaks a rule")
+
+    monkeypatch.setattr(Chain, "push_transaction", refuse)
+    monkeypatch.setattr(Chain, "seconds_spent", TRANSACTION_SECONDS)
+    for amount in range(1, 40):
+        number = talk.meet(ATTACKER)
+        talk.say(number, TransactionMessage(others.signed(Transfer(VIZ, VIZ, tokens(amount), ""), lifetime=100)))
+        talk.network.lost(talk.now, number)
+    assert 1 <= len(pushed) <= 3
 
 
 def test_what_many_addresses_use_up_is_not_what_honest_ones_need(talk: Talk, others: Network) -> None:

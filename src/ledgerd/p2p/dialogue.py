@@ -7,7 +7,7 @@ from typing import Any
 
 from ledgerd.basics.printable import printable
 from ledgerd.basics.quotas import Quota
-from ledgerd.p2p.shared.allowances import MEMBERS_OF_A_SIGNATURE
+from ledgerd.p2p.shared.allowances import MEMBERS_OF_A_SIGNATURE, signatures_of_time
 from ledgerd.p2p.shared.core import Core
 from ledgerd.p2p.shared.modes import Cause, Mode
 from ledgerd.p2p.shared.peer import Life, LifeEvent, Peer
@@ -172,4 +172,6 @@ class Dialogue:
         else:
             allowance.reputation = max(allowance.reputation - REFUSED_COST, -MOST_REPUTATION)
             mempool.refuse(transaction, core.now)
-            allowance.signatures.spend(REFUSED_COST * (cost + lookups), core.now)
+            taken = signatures_of_time(core.chain.seconds_spent)
+            allowance.signatures.spend(REFUSED_COST * (cost + lookups + taken), core.now)
+            everybody.spend(REFUSED_COST * taken, core.now)

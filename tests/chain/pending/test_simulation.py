@@ -11,9 +11,10 @@ from msgspec.structs import replace
 
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.interface.observer import Observer
+from ledgerd.chain.ledger.ledger import OutOfTime
 from ledgerd.chain.ledger.skip import Skip
 from ledgerd.chain.pending.pending import SIMULATION_SECONDS
-from ledgerd.chain.pending.simulation import BalanceChange, NeededAuthority, OutOfTime, SimulatedEffects
+from ledgerd.chain.pending.simulation import BalanceChange, NeededAuthority, SimulatedEffects
 from ledgerd.codec import CodecError
 from ledgerd.protocol.blocks.transaction import Transaction, unsigned_transaction
 from ledgerd.protocol.crypto.keys import PrivateKey

@@ -13,6 +13,7 @@ from ledgerd.protocol.blocks.transaction import DuplicateSignature
 from ledgerd.protocol.crypto.signatures import Signature
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.networks.parameters import TESTNET
+from ledgerd.protocol.operations.accounts.custom import Custom
 from ledgerd.protocol.operations.money.transfers import Transfer
 from ledgerd.protocol.types.assets import tokens
 from ledgerd.protocol.types.names import AccountName
@@ -82,10 +83,13 @@ def test_one_key_that_signs_twice_is_still_refused() -> None:
 def test_an_operation_that_is_not_well_formed_is_still_refused() -> None:
     made = with_transactions()
     (first, *others) = made.transactions
-    empty = Transfer(AccountName("alice"), AccountName("bob"), tokens(0), "")
-    bad = computed_ahead(replace(made, transactions=(replace(first, operations=(empty,)), *others)))
-    with pytest.raises(RuleViolation):
-        bad.transactions[0].check(TESTNET)
+    for ill in (
+        Transfer(AccountName("alice"), AccountName("bob"), tokens(0), ""),
+        Custom((), (AccountName("alice"),), "any", "["),
+    ):
+        bad = computed_ahead(replace(made, transactions=(replace(first, operations=(ill,)), *others)))
+        with pytest.raises(RuleViolation):
+            bad.transactions[0].check(TESTNET)
 
 
 def test_keys_and_checks_for_one_chain_say_nothing_of_another() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable
 from typing import Any
 
@@ -13,6 +12,7 @@ from ledgerd.app.feeding.progress import FeedProgress
 from ledgerd.app.feeding.threads import JobThread
 from ledgerd.app.serving.calling import FAILED, CallError, MethodCaller
 from ledgerd.app.serving.description import metrics_of, openrpc_of
+from ledgerd.app.serving.turns import CallTurns
 from ledgerd.basics.addresses import is_loopback
 from ledgerd.basics.quotas import HeldAmounts
 from ledgerd.rpc.call.bounds import LimitsReached
@@ -29,9 +29,10 @@ from ledgerd.supervision.work import Work
 INVALID_REQUEST, UNREADABLE = -32600, -32700
 LARGEST_REQUEST = 256 << 10
 LARGEST_BATCH = 50
+LARGEST_BATCH_ANSWER = 8 << 20
+"""Bytes of the answers of a batch, after which its other calls are refused."""
+TOO_LARGE = "the answers of batches have too many bytes: ask for less, or for this by itself"
 THREADS = 4
-MOST_WAITING = 200
-"""Calls that wait for a thread; more are refused."""
 LONGEST_LAG = 20
 """Blocks behind the head with which an application is still ready."""
 FOREIGN = Page(b"this Host or Origin is not answered here; --allow-origin says which are", TEXT, 403)
@@ -49,10 +50,8 @@ class ApplicationServer(Server):
         self._application, self._progress = application, progress
         self._caller = MethodCaller(application, address)
         self._threads = [JobThread(work, f"calls {number}") for number in range(THREADS)]
-        self._free: asyncio.Queue[JobThread] = asyncio.Queue()
-        for each in self._threads:
-            self._free.put_nowait(each)
-        self._waiting = self.calls = 0
+        self._turns = CallTurns(self._threads, self.tasks)
+        self.calls = 0
         self._origins = tuple(origins)
 
     async def stop(self) -> None:
@@ -78,46 +77,45 @@ class ApplicationServer(Server):
             return Page(openrpc_of(application, self._caller.methods.values()))
         return Page(b"/openrpc.json has the methods, /ready and /metrics the state\n", TEXT, 404)
 
-    async def answer(self, body: bytes) -> bytes:
-        """What a POST is answered."""
+    async def answer(self, body: bytes, share: str) -> bytes:
+        """What a POST is answered, which counts for whoever has sent it."""
         try:
             asked = msgspec.json.decode(body)
         except (msgspec.DecodeError, RecursionError):
             return _error(None, UNREADABLE, "the request is not JSON")
         if not isinstance(asked, list):
-            return await self._one(asked)
+            return await self._one(asked, share)
         if not 0 < len(asked) <= LARGEST_BATCH:
             return _error(None, INVALID_REQUEST, f"a batch has from 1 to {LARGEST_BATCH} calls")
-        return b"[" + b",".join([await self._one(each) for each in asked]) + b"]"
+        return await self._batch(asked, share)
 
-    async def _one(self, asked: Any) -> bytes:  # noqa: ANN401 - whatever came
-        identity = asked.get("id") if isinstance(asked, dict) else None
+    async def _batch(self, asked: list[Any], share: str) -> bytes:
+        """What is there of the answer counts among the answers that wait for their clients."""
+        answers, size = [], 0
+        try:
+            for each in asked:
+                if size > LARGEST_BATCH_ANSWER or self.held.is_too_much:
+                    answer = _error(_identity_of(each), FAILED, TOO_LARGE)
+                else:
+                    answer = await self._one(each, share)
+                answers.append(answer)
+                size += len(answer)
+                self.held.change(share, len(answer))
+        finally:
+            self.held.change(share, -size)
+        return b"[" + b",".join(answers) + b"]"
+
+    async def _one(self, asked: Any, share: str) -> bytes:  # noqa: ANN401 - whatever came
+        identity = _identity_of(asked)
         if not isinstance(asked, dict) or not isinstance(identity, int | str | None):
             return _error(None, INVALID_REQUEST, "a call is an object with id, method and params")
         self.calls += 1
         try:
-            result = await self._called(asked.get("method"), asked.get("params", ()))
+            name, given = asked.get("method"), asked.get("params", ())
+            result = await self._turns.run(share, lambda: self._caller.call(name, given))
         except CallError as problem:
             return _error(identity, problem.code, str(problem))
         return b'{"jsonrpc":"2.0","result":%b,"id":%b}' % (result, msgspec.json.encode(identity))
-
-    async def _called(self, name: object, given: object) -> bytes:
-        if self._waiting >= MOST_WAITING:
-            raise CallError(FAILED, "too many calls wait already: ask again later")
-        self._waiting += 1
-        try:
-            thread = await self._free.get()
-        finally:
-            self._waiting -= 1
-        done = self.tasks.begin(self._on(thread, name, given))
-        return await asyncio.shield(done)
-
-    async def _on(self, thread: JobThread, name: object, given: object) -> bytes:
-        """The thread is free again when it is, whether anybody waits for the answer or not."""
-        try:
-            return await thread.run(lambda: self._caller.call(name, given))
-        finally:
-            self._free.put_nowait(thread)
 
 
 class ApplicationConnection(RequestConnection):
@@ -153,7 +151,7 @@ class ApplicationConnection(RequestConnection):
 
     async def _answered(self, request: Request) -> None:
         try:
-            answer = await self.service.answer(request.body)
+            answer = await self.service.answer(request.body, self.asker.share)
         except Exception:
             self.transport.abort()
             raise
@@ -172,6 +170,10 @@ def ready_page(progress: FeedProgress) -> Page:
         reason = f"{progress.behind} blocks are still to be applied"
     fields = {"ready": not reason, "block": progress.number, "head": progress.head}
     return Page(msgspec.json.encode({**fields, "reason": reason} if reason else fields), status=503 if reason else 200)
+
+
+def _identity_of(asked: Any) -> Any:  # noqa: ANN401 - whatever came
+    return asked.get("id") if isinstance(asked, dict) else None
 
 
 def _error(identity: int | str | None, code: int, message: str) -> bytes:

@@ -168,6 +168,11 @@ class ChainView:
         """Keys and members of authorities, for the latest transaction that was pushed."""
         return self._parts.pending.members_checked
 
+    @property
+    def seconds_spent(self) -> float:
+        """The time that the same one took to apply, or to refuse."""
+        return self._parts.pending.seconds_spent
+
     # -- branches
 
     def is_known(self, block_id: BlockId) -> bool:

@@ -6,7 +6,7 @@ Evaluators and block steps take a `Ledger` and nothing else; `applying` and `cha
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -34,6 +34,10 @@ from ledgerd.state.objects.globals import (
 from ledgerd.state.objects.validators import VALIDATOR_BY_NAME, VALIDATOR_SCHEDULES, Validator, ValidatorSchedule
 from ledgerd.state.store import Editor, Store
 from ledgerd.state.tables.tables import Index
+
+
+class OutOfTime(Exception):
+    """The time for it is over; no rule is broken, so nothing in between may take it for one."""
 
 
 class Sampler(ABC):
@@ -136,6 +140,8 @@ class Ledger:
         """Whether checks apply that hold for new transactions only, never for blocks (spec 02, section 1.6)."""
         self.is_reporting = True
         """Whether operations are reported at all; those of pending transactions are not."""
+        self.is_late: Callable[[], bool] = _never
+        """Whether the time for what is not reported is over, which is asked at each operation."""
         self.due_times: dict[Index[Any], DueTime] = {}
         """When steps of blocks have something to do next, by the indexes that they ask."""
         self.samplers: Mapping[type[Operation | Block], tuple[Sampler, ...]] = {}
@@ -246,6 +252,8 @@ class Ledger:
     def report(self, operation: Operation, virtual_operation: int = 0) -> None:
         """Report an operation at the cursor; one of a transaction has no virtual number."""
         if not self.is_reporting:
+            if self.is_late():
+                raise OutOfTime
             return
         cursor = self.cursor
         self.operations.append(
@@ -286,3 +294,7 @@ class Ledger:
             found = sampler.after(self, operation, known)
             if found is not None:
                 self.samples.append(events.Sample(sampler, place, found))
+
+
+def _never() -> bool:
+    return False

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import Skip, SkipFlags
 from ledgerd.chain.pending.pending import Pending
-from ledgerd.chain.rules.transactions.bounds import bounding_members
+from ledgerd.chain.rules.transactions.bounds import TRANSACTION_SECONDS, bounding_members, bounding_time
 from ledgerd.chain.rules.transactions.transactions import apply_transaction
 from ledgerd.chain.rules.validators.slots import scheduled_validator, slot_at
 from ledgerd.protocol.blocks import block
@@ -96,7 +96,7 @@ def _choose_transactions(ledger: Ledger, pending: Pending, when: int, skip: Skip
     ledger.cursor.time = when
     try:
         with ledger.store.begin():
-            filling = BlockFilling(ledger, when, skip, pending.deadline(GENERATION_SECONDS))
+            filling = BlockFilling(ledger, when, skip, pending.deadline)
             later: list[Transaction] = []
             share = ledger.globals.maximum_block_size // PROPOSALS_SHARE
             filling.add(_within_share(pending.transactions, share, later))
@@ -130,10 +130,13 @@ class BlockFilling:
     A few that do not fit are passed over; after too many of them the block counts as full.
     """
 
-    def __init__(self, ledger: Ledger, when: int, skip: SkipFlags, is_late: Callable[[], bool]) -> None:
+    def __init__(
+        self, ledger: Ledger, when: int, skip: SkipFlags, deadline: Callable[[float], Callable[[], bool]]
+    ) -> None:
         self.chosen: list[Transaction] = []
         self.refused: list[str] = []
-        self._ledger, self._when, self._skip, self._is_late = ledger, when, skip, is_late
+        self._ledger, self._when, self._skip = ledger, when, skip
+        self._deadline, self._is_late = deadline, deadline(GENERATION_SECONDS)
         self._size, self._limit, self._postponed = EMPTY_BLOCK_SIZE, ledger.globals.maximum_block_size, 0
 
     def add(self, transactions: Iterable[Transaction]) -> None:
@@ -151,7 +154,11 @@ class BlockFilling:
 
     def _try(self, transaction: Transaction) -> None:
         try:
-            with self._ledger.store.begin() as attempt, bounding_members(self._ledger):
+            with (
+                self._ledger.store.begin() as attempt,
+                bounding_members(self._ledger),
+                bounding_time(self._ledger, self._deadline(TRANSACTION_SECONDS)),
+            ):
                 apply_transaction(self._ledger, transaction, self._skip)
                 attempt.squash()
         except RuleViolation as broken:

@@ -8,8 +8,15 @@ from typing import Protocol
 
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import SkipFlags
+from ledgerd.chain.pending.room import PendingRoom
 from ledgerd.chain.pending.simulation import SimulatedEffects, simulate
-from ledgerd.chain.rules.transactions.bounds import BeyondMemberBound, bounding_members, require_usable
+from ledgerd.chain.rules.transactions.bounds import (
+    TRANSACTION_SECONDS,
+    BeyondMemberBound,
+    bounding_members,
+    bounding_time,
+    require_usable,
+)
 from ledgerd.chain.rules.transactions.transactions import apply_transaction, require_new, require_timely
 from ledgerd.chain.rules.validators.slots import slot_time
 from ledgerd.protocol.authorities.authority_web import MOST_MEMBERS
@@ -43,13 +50,6 @@ MEMBERS_OF_REFUSED = 100
 authority is missing, and so do we where that is soon found out.
 """
 
-MAX_PENDING = 20_000
-"""Transactions that may wait; the reference has no limit here."""
-
-
-class PendingFull(RuleViolation):
-    """Too many transactions wait already."""
-
 
 class PendingObserver(Protocol):
     """Learns how pending transactions change the state."""
@@ -67,8 +67,11 @@ class Pending:
         self.observers: list[PendingObserver] = []
         self.members_checked = 0
         """Keys and members of authorities, for the latest transaction that was pushed."""
+        self.seconds_spent = 0.0
+        """On that transaction."""
         self._ledger = ledger
         self._clock = clock
+        self._room = PendingRoom()
         self._session: Session | None = None
         self._requeued: list[Transaction] = []
         """Transactions of blocks that were taken off the trunk, in the order of the chain."""
@@ -79,20 +82,22 @@ class Pending:
         """Those that wait without being in the state, where a second copy would be noticed."""
 
     def push(self, transaction: Transaction, skip: SkipFlags) -> None:
-        self.members_checked = 0
+        self.members_checked, self.seconds_spent = 0, 0.0
         self._require_fitting(transaction)
-        if len(self.transactions) >= MAX_PENDING:
-            raise PendingFull(f"{MAX_PENDING} transactions are waiting already")
+        self._room.require(transaction)
         require_usable(self._ledger, transaction)
         refusal = self._refusal_of_time(transaction, skip)
         self._ledger.is_producing = True
+        began = self._clock()
         try:
             self._add(transaction, skip, MOST_MEMBERS if refusal is None else MEMBERS_OF_REFUSED)
+            self._room.take(transaction)
         except BeyondMemberBound as beyond:
             raise refusal or beyond from None
         finally:
             self._ledger.is_producing = False
             self.members_checked = self._ledger.lookups.checked
+            self.seconds_spent = self._clock() - began
 
     def _refusal_of_time(self, transaction: Transaction, skip: SkipFlags) -> RuleViolation | None:
         try:
@@ -148,6 +153,7 @@ class Pending:
     def clear(self) -> None:
         self.drop_session()
         self.transactions.clear()
+        self._room.count_again(())
         self._unapplied.clear()
 
     @contextmanager
@@ -175,6 +181,7 @@ class Pending:
         requeued, self._requeued = self._requeued, []
         if saved is not None:
             self._try_again([*requeued, *saved], skip)
+            self._room.count_again(self.transactions)
 
     def undo(self) -> None:
         """Undo all pending transactions: to be called before the trunk is changed, or committed."""
@@ -220,7 +227,7 @@ class Pending:
         ledger.cursor.time = slot_time(ledger, 1)
         try:
             with ledger.store.begin() as session:
-                with bounding_members(ledger, members):
+                with bounding_members(ledger, members), bounding_time(ledger, self.deadline(TRANSACTION_SECONDS)):
                     apply_transaction(ledger, transaction, skip)
                 if self.observers:
                     rows = ledger.store.changed_rows(session)

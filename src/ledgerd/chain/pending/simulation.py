@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from ledgerd.chain.ledger.events import AppliedOperation
-from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.ledger.ledger import Ledger, OutOfTime
 from ledgerd.chain.ledger.skip import Skip
 from ledgerd.chain.rules.transactions.bounds import require_usable
 from ledgerd.chain.rules.transactions.transactions import apply_transaction, check_signers
@@ -21,10 +21,6 @@ from ledgerd.state.objects.accounts.accounts import ACCOUNTS
 from ledgerd.state.store import Store
 
 UNSIGNED = Skip.TRANSACTION_SIGNATURES | Skip.AUTHORITIES
-
-
-class OutOfTime(Exception):
-    """The time for it is over; no rule is broken, so nothing in between may take it for one."""
 
 
 class NeededAuthority(NamedTuple):

@@ -21,8 +21,18 @@ REPEATED, REPEATED_A_SECOND = 200, 15
 are the repeated ones alone where it refuses them, which costs ten times as much besides.
 """
 
+EASY_SECONDS, SECONDS_OF_A_SIGNATURE = 0.01, 0.001
+"""What a refused transaction may take without being charged for it, and beyond that for how long it costs as much as a
+signature: ten times as long as one takes, as the honest may pass on what other nodes still accept.
+"""
+
 MEMBERS_OF_A_SIGNATURE = 50
 """So many keys and members of authorities take about as long to look at as a key takes to recover."""
+
+
+def signatures_of_time(seconds: float) -> int:
+    """What the time that a refused transaction took is charged as."""
+    return int(max(0.0, seconds - EASY_SECONDS) / SECONDS_OF_A_SIGNATURE)
 
 
 class Allowance:

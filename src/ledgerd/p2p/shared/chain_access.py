@@ -218,3 +218,8 @@ class ChainAccess:
     def members_checked(self) -> int:
         """Keys and members of authorities, for the latest transaction that was pushed."""
         return self._chain.members_checked
+
+    @property
+    def seconds_spent(self) -> float:
+        """The time that the same one took to apply, or to refuse."""
+        return self._chain.seconds_spent

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from enum import Enum, auto
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from ledgerd.p2p.shared.settings import Settings
 from ledgerd.protocol.blocks.transaction import Transaction
 from ledgerd.protocol.types.identifiers import TransactionId
@@ -30,7 +32,8 @@ class Admitted(Enum):
 class MempoolEntry(NamedTuple):
     """A transaction that was relayed."""
 
-    transaction: Transaction
+    reference: Transaction
+    """Its block and its end; without its operations, which take many times their bytes in memory."""
     size: int
     is_provisional: bool
 
@@ -75,7 +78,8 @@ class Mempool:
         if not self._has_room(transaction) or transaction.id in self._entries:
             return
         size = len(transaction.packed)
-        self._entries[transaction.id] = MempoolEntry(transaction, size, is_provisional)
+        reference = replace(transaction, operations=(), signatures=())
+        self._entries[transaction.id] = MempoolEntry(reference, size, is_provisional)
         self.size += size
 
     def include(self, transaction: Transaction) -> None:
@@ -89,10 +93,10 @@ class Mempool:
 
     def clean(self, now: float, *, drops_unanchored: bool) -> None:
         seconds = int(now)
-        for entry in list(self._entries.values()):
-            is_lost = drops_unanchored and not self._is_anchored(entry.transaction)
-            if entry.transaction.expiration < seconds or is_lost:
-                self._drop(entry.transaction.id)
+        for key, entry in list(self._entries.items()):
+            is_lost = drops_unanchored and not self._is_anchored(entry.reference)
+            if entry.reference.expiration < seconds or is_lost:
+                self._drop(key)
         while self._expiring and (self._expiring[0][0] < seconds or len(self._expiring) > 2 * REMEMBERED):
             self._done.pop(heapq.heappop(self._expiring)[1], None)
 
@@ -101,7 +105,7 @@ class Mempool:
         for key, entry in list(self._entries.items()):
             if not entry.is_provisional:
                 continue
-            if self._is_anchored(entry.transaction):
+            if self._is_anchored(entry.reference):
                 self._entries[key] = entry._replace(is_provisional=False)
             else:
                 self._drop(key)

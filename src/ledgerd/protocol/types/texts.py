@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from ledgerd.codec.errors import EOF
+from ledgerd.codec.json.errors import JsonError
 from ledgerd.codec.json.legacy import is_valid
 from ledgerd.codec.json.text import text_bytes
-from ledgerd.protocol.errors import require
+from ledgerd.protocol.errors import RuleViolation, require
 
 MAX_MEMO_LENGTH = 2048
 MAX_PERMLINK_LENGTH = 256
@@ -25,9 +27,23 @@ def is_utf8(text: str) -> bool:
     return True
 
 
+class EndsTooEarly(RuleViolation):
+    """A text that is no JSON yet. The reference has an error of its own for it, and refuses the operation too."""
+
+    code, name, what = EOF, "eof_exception", "End Of File"
+
+
 def is_json(text: str) -> bool:
-    """Whether the reference takes the text for JSON (spec 01, section 4)."""
-    return is_valid(text_bytes(text))
+    """Whether the reference takes the text for JSON (spec 01, section 4).
+
+    Whoever carries out what strangers send expects violations of rules, and no other error: of this one the fault
+    alone is told, as the places around it may lie deeper than any stack.
+    """
+    try:
+        return is_valid(text_bytes(text))
+    except JsonError as error:
+        fault = error.layers[0]
+        raise EndsTooEarly(fault.format, **fault.data) from None
 
 
 def require_memo(memo: str) -> None:

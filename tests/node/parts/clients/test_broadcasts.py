@@ -13,6 +13,7 @@ import pytest
 from msgspec.structs import replace
 
 from ledgerd.chain.chain import Chain
+from ledgerd.chain.rules.transactions.bounds import TRANSACTION_SECONDS
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.clients.broadcasts import (
     CLIENT_SIGNATURES,
@@ -142,6 +143,18 @@ def test_members_that_are_looked_at_are_charged_as_signatures_are(
 
     allowed = SIGNATURES // ((looks + 1) * (1 + REFUSED_COST)) + 1
     assert [each == LOCKED for each in answers] == [False] * allowed + [True] * (5 - allowed)
+    send(broadcasts, payment(network, 2), "203.0.113.2")
+
+
+def test_time_that_refused_transactions_take_is_charged_as_signatures_are(
+    network: Network, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broadcasts = broadcasts_of(network)
+    monkeypatch.setattr(Chain, "seconds_spent", TRANSACTION_SECONDS)
+    false = network.signed(Transfer(VIZ, VIZ, tokens(1), ""), key=PrivateKey(b"\1" * 32))
+    answers = flood(broadcasts, false, "203.0.113.1", 5)
+
+    assert [each == LOCKED for each in answers] == [False] * 3 + [True] * 2
     send(broadcasts, payment(network, 2), "203.0.113.2")
 
 

@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from ledgerd.chain.chain import Chain
-from ledgerd.chain.pending.simulation import OutOfTime
+from ledgerd.chain.ledger.ledger import OutOfTime
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.parts.clients.simulations import (
     ALL_SECONDS,

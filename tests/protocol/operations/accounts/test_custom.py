@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from ledgerd.codec import codec_of
+from ledgerd.protocol.errors import RuleViolation
+from ledgerd.protocol.networks.parameters import MAINNET
 from ledgerd.protocol.operations.accounts.custom import Custom
 from ledgerd.protocol.operations.base import Authorities, active, regular
 from ledgerd.protocol.types.names import AccountName
@@ -77,6 +81,15 @@ def test_its_json_is_valid_utf8_and_not_empty() -> None:
     refuses(changed(REGULAR, json='"\udcff"'), "fc::is_utf8(json): JSON Metadata not formatted in UTF8")
     for text in ("", "{} ", "{]"):
         refuses(changed(REGULAR, json=text), "fc::json::is_valid(json): JSON Metadata not valid JSON")
+
+
+def test_json_that_ends_too_early_breaks_a_rule_with_the_code_of_the_reference() -> None:
+    for text in ("[", '"', '"\\', "[[1]", "[" * 60_000):
+        with pytest.raises(RuleViolation) as refusal:
+            changed(REGULAR, json=text).check(MAINNET)
+        violation = refusal.value
+        assert (violation.code, violation.name, violation.message) == (11, "eof_exception", "stringstream")
+        assert len(violation.layers) == 1
 
 
 def test_everybody_named_has_to_agree() -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
-from ledgerd.chain.ledger.ledger import Ledger
+from ledgerd.chain.ledger.ledger import Ledger, OutOfTime
 from ledgerd.chain.rules.accounts.authorities import agents_of
 from ledgerd.protocol.authorities.authority_check import IrrelevantSignature
 from ledgerd.protocol.authorities.authority_web import MAX_DEPTH, MOST_MEMBERS, TooManyMembers
@@ -18,6 +18,15 @@ from ledgerd.state.objects.accounts.accounts import AUTHORITY_BY_ACCOUNT
 
 IDLE = 16
 """Signatures beyond those that could be used: up to so many the rules decide, in their order and with their texts."""
+
+TRANSACTION_SECONDS = 0.1
+"""Applying a transaction that waits takes so long at most, and the time of one operation more. One of 64 KB that does
+what most do takes a fifth of that.
+"""
+
+QUICK_OPERATIONS = 32
+"""So many of a transaction are never too slow: a machine that is busy with other things must not refuse what is small.
+"""
 
 MOST_ACCOUNTS = 256
 """Authorities and accounts with agents that are looked at; with more, the signatures are taken to be of use."""
@@ -79,3 +88,28 @@ def bounding_members(ledger: Ledger, most: int = MOST_MEMBERS) -> Iterator[None]
         raise BeyondMemberBound(
             f"The authorities that this transaction asks for have more than {most} keys and members to look at"
         ) from None
+
+
+class BeyondTimeBound(RuleViolation):
+    """The same of a transaction whose operations take too long: nine bytes may change two hundred validators."""
+
+
+@contextmanager
+def bounding_time(ledger: Ledger, is_late: Callable[[], bool]) -> Iterator[None]:
+    """Refuse what is not through when its time is over; the operations of proposals that it carries out count with
+    it.
+    """
+    carried_out = 0
+
+    def is_over() -> bool:
+        nonlocal carried_out
+        carried_out += 1
+        return carried_out > QUICK_OPERATIONS and is_late()
+
+    ledger.is_late, before = is_over, ledger.is_late
+    try:
+        yield
+    except OutOfTime:
+        raise BeyondTimeBound(f"This transaction takes longer than {TRANSACTION_SECONDS} seconds to apply") from None
+    finally:
+        ledger.is_late = before

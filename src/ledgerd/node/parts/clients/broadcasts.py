@@ -19,7 +19,7 @@ from ledgerd.chain.pending.pending import ROOM_BESIDE_TRANSACTION
 from ledgerd.codec import codec_of
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.time_source import MICRO, TimeSource
-from ledgerd.p2p.shared.allowances import MEMBERS_OF_A_SIGNATURE, REMEMBERED, Allowance
+from ledgerd.p2p.shared.allowances import MEMBERS_OF_A_SIGNATURE, REMEMBERED, Allowance, signatures_of_time
 from ledgerd.p2p.shared.chain_access import MAX_SIZE_AHEAD
 from ledgerd.p2p.turns import Turns
 from ledgerd.protocol.blocks.block import Block, SignedHeader, require_block_size
@@ -264,8 +264,10 @@ class Broadcasts:
         try:
             chain.push_transaction(transaction)
         except RuleViolation:
-            cost = REFUSED_COST * (count + self._charge_looks(asked.share, allowance))
+            taken = signatures_of_time(chain.seconds_spent)
+            cost = REFUSED_COST * (count + taken + self._charge_looks(asked.share, allowance))
             allowance.signatures.spend(cost, self._time.wall_seconds())
+            self._signatures.spend(asked.share, REFUSED_COST * taken, self._time.wall_seconds())
             raise
         self._charge_looks(asked.share, allowance)
         for action in self.after_transaction:

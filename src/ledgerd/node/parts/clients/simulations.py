@@ -6,7 +6,8 @@ import asyncio
 from functools import partial
 
 from ledgerd.basics.quotas import Quota, Recent
-from ledgerd.chain.pending.simulation import OutOfTime, SimulatedEffects
+from ledgerd.chain.ledger.ledger import OutOfTime
+from ledgerd.chain.pending.simulation import SimulatedEffects
 from ledgerd.codec import codec_of
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.time_source import TimeSource
