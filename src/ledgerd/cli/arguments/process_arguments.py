@@ -84,6 +84,15 @@ def _seconds(least: float, most: float, words: str) -> Callable[[str], float]:
     return read
 
 
+def _number(least: int, most: int) -> Callable[[str], int]:
+    def read(text: str) -> int:
+        if not text.isdecimal() or not least <= int(text) <= most:
+            raise argparse.ArgumentTypeError(f"{text}: write a number from {least} to {most}")
+        return int(text)
+
+    return read
+
+
 def _as_in_a_file(kind: str) -> Callable[[str], str]:
     """Texts as an option of the node takes them, so that a wrong one is told under the name that was typed."""
 
@@ -168,7 +177,7 @@ def add_dev(commands: Commands) -> None:
         help="pages about the chain, as `ledgerd explorer` serves them (default: none)",
     )
     _add_repeated(arguments, "--plugin", "NAME", "also run this installed plugin (docs/plugins.md)")
-    add("--workers", default="1", metavar="NUMBER", help="number of API workers (default: 1)")
+    add("--workers", type=_number(1, 1_000), default=1, metavar="NUMBER", help="number of API workers (default: 1)")
     add("--history-store", metavar="ADDRESS", help="feed the history to this PostgreSQL, and answer from there")
     add("--log-format", choices=("text", "json"), default="text", help="how the log is written")
     add("--quiet", action="store_true", help="print only warnings, no line for each block")
@@ -184,15 +193,6 @@ examples:
   ledgerd testnet --hardfork-after 120           apply the last hardfork by votes, 120 s after the start
   ledgerd testnet --base-port 20000 --restart    peers on 20000.., HTTP on 20100.., WebSocket on 20200..
 """
-
-
-def _number(least: int, most: int) -> Callable[[str], int]:
-    def read(text: str) -> int:
-        if not text.isdecimal() or not least <= int(text) <= most:
-            raise argparse.ArgumentTypeError(f"{text}: write a number from {least} to {most}")
-        return int(text)
-
-    return read
 
 
 def add_testnet(commands: Commands) -> None:

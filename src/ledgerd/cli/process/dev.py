@@ -68,7 +68,7 @@ def _configuration(chosen: argparse.Namespace, folder: Path) -> Configuration:
         "webserver-http-endpoint": [chosen.http],
         "webserver-ws-endpoint": [chosen.ws],
         "metrics-endpoint": [chosen.metrics],
-        "webserver-thread-pool-size": [chosen.workers],
+        "webserver-thread-pool-size": [str(chosen.workers)],
         "webserver-allowed-origins": chosen.allow_origin,
         "plugin": [PLUGINS, *chosen.plugin],
         **({"history-store": [chosen.history_store]} if chosen.history_store else {}),
