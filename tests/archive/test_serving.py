@@ -127,7 +127,9 @@ def test_what_cannot_be_fetched_is_said(tmp_path: Path) -> None:
         code, lines = archive(folder, "fetch", source)
         assert code == 1
         assert re.search(said, lines[-1])
-    assert archive(folder, "fetch", "http://127.0.0.1", "--from", "0")[1][-1].endswith("the first block is block 1")
+    assert archive(folder, "fetch", "http://127.0.0.1", "--from", "0")[1][-1].endswith(
+        "is no number from 1 to 4294967295"
+    )
     (folder / ARCHIVE).write_text("no folder")
     with served(tmp_path) as server:
         assert "cannot be written: Not a directory" in archive(folder, "fetch", server.url)[1][-1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -79,10 +80,14 @@ def test_what_cannot_be_done_is_said_without_a_traceback(
         (["replay", "--block-log", log, "--data-dir", data, "--chain", "mainnet"], "belongs to the chain"),
         (
             ["replay", "--block-log", log, "--data-dir", str(tmp_path / "new"), "--chain", "mainnet"],
-            "block 2 of the log",
+            "; it may be the log of another network than VIZ",
         ),
-        (["check", "--data-dir", str(tmp_path / "nothing")], "there is no state in"),
-        (["state", "--data-dir", str(tmp_path / "nothing")], "there is no state in"),
+        (["check", "--data-dir", str(tmp_path / "nothing")], "nothing: correct --data-dir"),
+        (["state", "--data-dir", str(tmp_path / "nothing")], "nothing: correct --data-dir"),
+        (["archive", "list", "--data-dir", str(tmp_path / "nothing")], "nothing: correct --data-dir"),
+        (["archive", "check", "--data-dir", str(tmp_path / "nothing")], "nothing: correct --data-dir"),
+        (["check", "--data-dir", str(tmp_path)], "there is no state in"),
+        (["state", "--data-dir", str(tmp_path)], "there is no state in"),
         (["state", "--data-dir", data, "Acount"], "there is no table Acount; there are DynamicGlobalProperty"),
         (["check", "--data-dir", data, "--config-file", str(tmp_path / "no.ini")], "there is no such file"),
     ):
@@ -91,6 +96,25 @@ def test_what_cannot_be_done_is_said_without_a_traceback(
         error = capsys.readouterr().err
         assert said in error
         assert "Traceback" not in error
+
+
+def test_an_archive_without_blocks_is_told_as_one(log: str, data: str, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["replay", "--block-log", log, "--data-dir", data, "--to", "10"])
+    capsys.readouterr()
+    assert main(["archive", "list", "--data-dir", data]) == 0
+    assert "block-archive: `ledgerd archive fetch` brings them" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["archive", "fetch", "--from", "x", "SOURCE", "--data-dir", "."], ["dev", "--workers", "x"]],
+)
+def test_a_wrong_number_is_told_under_the_name_that_was_typed(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match=r"^2$"):
+        main(words)
+    assert re.search(r"argument --(from|workers): '?x'?: write a number|is no number from 1", capsys.readouterr().err)
 
 
 @pytest.mark.parametrize("command", ["replay", "check", "state", "snapshot", "doctor"])

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 
@@ -39,3 +40,11 @@ def test_options_are_those_of_the_node_and_commands_have_their_own(capsys: pytes
 
         assert stopped.value.code == 0
         assert named in capsys.readouterr().out
+
+
+def test_what_the_system_refuses_is_said_without_a_traceback(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    assert main(["dev", "--data-dir", str(tmp_path / "file" / "chain")]) == 1
+    assert "Not a directory: see to the permissions" in capsys.readouterr().err

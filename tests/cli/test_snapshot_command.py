@@ -89,8 +89,8 @@ def test_what_is_refused_leaves_nothing_behind(tmp_path: Path, capsys: pytest.Ca
     recorded = str(SNAPSHOTS / "open-2-120.vizjson")
     for words, said in (
         (["import", "--data-dir", data, str(tmp_path / "none")], "cannot be read"),
-        (["import", "--data-dir", data, str(broken)], "ledgerd: "),
-        (["import", "--data-dir", data, "--chain", "mainnet", recorded], "Chain ID mismatch"),
+        (["import", "--data-dir", data, str(broken)], f"ledgerd: {broken}: the snapshot is damaged"),
+        (["import", "--data-dir", data, "--chain", "mainnet", recorded], f"ledgerd: {recorded}: Chain ID mismatch"),
         (["export", "--data-dir", data, str(tmp_path / "out")], "there is no state"),
     ):
         capsys.readouterr()

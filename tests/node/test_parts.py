@@ -54,8 +54,12 @@ def test_one_port_for_both_kinds_is_one_endpoint(tmp_path: Path) -> None:
         tmp_path, webserver_http_endpoint=["127.0.0.1:8090"], webserver_ws_endpoint=["127.0.0.1:8091"]
     ).webserver
 
-    assert endpoints_of(both) == [("127.0.0.1", 8090, Speech.BOTH)]
-    assert endpoints_of(two) == [("127.0.0.1", 8090, Speech.HTTP), ("127.0.0.1", 8091, Speech.WEBSOCKET)]
+    http, websocket = "webserver-http-endpoint", "webserver-ws-endpoint"
+    assert endpoints_of(both) == [("127.0.0.1", 8090, Speech.BOTH, http)]
+    assert endpoints_of(two) == [
+        ("127.0.0.1", 8090, Speech.HTTP, http),
+        ("127.0.0.1", 8091, Speech.WEBSOCKET, websocket),
+    ]
     assert endpoints_of(configured(tmp_path).webserver) == []
 
 

@@ -164,6 +164,7 @@ def test_the_unit_restarts_confines_and_waits() -> None:
     assert service["ExecStart"].split() == ["/usr/local/bin/ledgerd", "--data-dir", "/var/lib/ledgerd"]
     assert service["Restart"] == "on-failure"
     assert int(service["TimeoutStopSec"]) >= 30
+    assert service["KillMode"] == "mixed"
     assert service["StateDirectory"] == "ledgerd"
     assert (service["User"], service["NoNewPrivileges"], service["ProtectSystem"]) == ("ledgerd", "yes", "strict")
     assert service["CapabilityBoundingSet"] == ""

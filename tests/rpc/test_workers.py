@@ -18,7 +18,7 @@ from ledgerd.protocol.errors import OperatorError
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.http.connection import Speech
 from ledgerd.rpc.http.listeners import ACCEPTED_AT_ONCE, BACKLOG, accept_on, listen, resolve
-from ledgerd.rpc.link.link import HEAD
+from ledgerd.rpc.link.link import HEAD, STOP
 from ledgerd.rpc.link.switchboard import Switchboard
 from ledgerd.rpc.workers import ClientEndpoint, Workers
 from ledgerd.supervision.work import Work
@@ -90,6 +90,24 @@ def test_workers_share_a_port_reach_the_node_and_end_with_it() -> None:
     for process in play(scene):
         with pytest.raises(ProcessLookupError):
             os.kill(process, 0)
+
+
+def test_a_worker_that_is_asked_to_stop_before_it_listens_ends_all_the_same() -> None:
+    """Else a node that is stopped in its first moments waits for it in vain, and kills it."""
+
+    async def scene() -> int | None:
+        board, parts, work = Switchboard({}), "tests.rpc.sample_api:parts", Work("webserver")
+        running = Workers(board, [ANY], parts, None, count=1, limits=LIMITS, work=work)
+        starting = asyncio.ensure_future(running.start())
+        await until(lambda: board._links)  # noqa: SLF001 - its process has been started, and has read nothing yet
+        board.publish(STOP, b"")
+        child = running.slots[0].process
+        code = None if child is None else await child.ended()
+        starting.cancel()
+        await running.stop()
+        return code
+
+    assert play(scene) == 0
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not tell the limit")
@@ -171,8 +189,9 @@ def test_workers_that_cannot_start_are_reported(capfd: pytest.CaptureFixture[str
 def test_a_port_that_is_taken_is_reported_and_not_shared() -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
-        with pytest.raises(OperatorError, match=f"cannot listen on 127.0.0.1:{port}"):
-            listen("127.0.0.1", port, 2)
+        said = f"cannot listen on 127.0.0.1:{port}: .*: choose another address for --listen, or stop the program that"
+        with pytest.raises(OperatorError, match=said):
+            listen("127.0.0.1", port, 2, "--listen")
     sockets = listen("127.0.0.1", 0, 2)
     try:
         with pytest.raises(OperatorError, match="cannot listen"):

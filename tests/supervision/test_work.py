@@ -70,6 +70,26 @@ def test_what_comes_back_is_started_again_with_growing_pauses_and_a_line_each(
     assert [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING] == lines
 
 
+def test_what_ends_while_the_program_stops_is_no_news(caplog: pytest.LogCaptureFixture) -> None:
+    async def scene(station: Station, supervisor: Supervisor, clock: Clock) -> None:
+        asked_to_stop, slept = asyncio.Event(), asyncio.Event()
+
+        async def life(working: Working) -> None:
+            working()
+            if clock.slept:
+                slept.set()
+            await asked_to_stop.wait()
+
+        station.work.keep("reporter", life)
+        await asyncio.sleep(0)
+        supervisor.expect_ends()
+        asked_to_stop.set()
+        await slept.wait()
+
+    play(scene)
+    assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
+
+
 def test_ten_failed_starts_end_the_program_with_the_reason() -> None:
     async def scene(station: Station, supervisor: Supervisor, clock: Clock) -> None:
         starts: list[float] = []

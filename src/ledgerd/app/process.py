@@ -59,7 +59,7 @@ class ApplicationPart(Part):
                 self._application, self._settings.database, self.progress, self.work, self._http.origins
             )
             host, port = self._http.endpoint
-            (listener,) = listen(host, port, 1)
+            (listener,) = listen(host, port, 1, "--http")
             self.address = listener.getsockname()[:2]
             gate = server.gate(self.address[0], host)
             self._listeners = await accept_on(listener, lambda: ApplicationConnection(server, gate))

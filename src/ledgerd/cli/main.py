@@ -49,6 +49,7 @@ chosen: all of them take longer to load than most take to run.
 NODE, VERSION, WALLET = "process.node", "process.version", "wallet"
 VERSION_WORDS = (["--version"], ["-v"])
 FAILED = 1
+SYSTEM_REMEDY = "see to the permissions and the disk, and run this as the user whom the files belong to"
 
 
 def _module(name: str) -> Any:  # noqa: ANN401 - what a module has is known where it is imported by name
@@ -93,4 +94,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return FAILED
     except OperatorError as problem:
         sys.stderr.write(f"ledgerd: {problem}\n")
+        return FAILED
+    except OSError as problem:
+        if problem.filename is None:
+            raise
+        sys.stderr.write(f"ledgerd: {problem.filename}: {problem.strerror}: {SYSTEM_REMEDY}\n")
         return FAILED

@@ -75,7 +75,7 @@ class ExplorerPart(Part):
 
 def _listening_socket(settings: ExplorerSettings) -> socket.socket:
     if settings.inherited < 0:
-        (listener,) = listen(settings.listen.host, settings.listen.port, 1)
+        (listener,) = listen(settings.listen.host, settings.listen.port, 1, "--listen")
     else:
         listener = socket.socket(fileno=settings.inherited)
         listener.setblocking(False)

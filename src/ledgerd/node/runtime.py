@@ -82,6 +82,7 @@ class Runtime:
         await first_of(self.newer_state.wait(), self._supervisor.failed())
 
     async def stop(self) -> None:
+        self._supervisor.expect_ends()
         while self._started:
             part = self._started.pop()
             await part.stop()

@@ -64,6 +64,8 @@ async def serve(arguments: WorkerArguments) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     loop.add_signal_handler(signal.SIGTERM, stopping.set)
     link = Link(arguments.number)
+    # Before the link is read: a node that is stopped at once says so before this process listens.
+    link.on(STOP, lambda _: stopping.set())
     await loop.create_connection(lambda: link, sock=socket.socket(fileno=arguments.link))
     fitting = _fitting(arguments.limits)
     service = _parts(arguments.parts)(link, fitting, arguments.settings)
@@ -73,7 +75,7 @@ async def serve(arguments: WorkerArguments) -> None:
             "the limit of open files is %(files)d: this API worker accepts %(accepted)d connections, not %(wanted)d",
             counts,
         )
-    attach(service, link, stopping)
+    attach(service, link)
     servers = []
     if any(each.speech is not Speech.HTTP for each in arguments.listeners):
         import_module(WEB_SOCKETS)
@@ -96,16 +98,8 @@ def _fitting(limits: Limits) -> Limits:
     return limits.within(allowed)
 
 
-def attach(service: Service, link: Link, stopping: asyncio.Event) -> None:
-
-    def head(_: bytes) -> None:
-        service.dispatcher.head_changed()
-
-    def stop(_: bytes) -> None:
-        stopping.set()
-
-    link.on(HEAD, head)
-    link.on(STOP, stop)
+def attach(service: Service, link: Link) -> None:
+    link.on(HEAD, lambda _: service.dispatcher.head_changed())
 
 
 def _parts(name: str) -> MakeService:

@@ -26,6 +26,7 @@ from ledgerd.supervision.work import Ended, Work, Working
 
 COMMAND = module_command("ledgerd.rpc.worker")
 
+HTTP_OPTION = "webserver-http-endpoint"
 START_SECONDS = 60.0
 SILENT_SECONDS = 20.0
 """A worker that sends no heartbeat for so long hangs and is killed."""
@@ -37,15 +38,17 @@ class ClientEndpoint(NamedTuple):
     host: str
     port: int
     speech: Speech
+    option: str = ""
+    """Which option says so."""
 
 
 def endpoints_of(options: WebserverSettings) -> list[ClientEndpoint]:
     """The endpoints of JSON-RPC; one for HTTP and WebSocket together if their options are equal."""
     http, websocket = options.http_endpoint, options.ws_endpoint
     if http is not None and http == websocket:
-        return [ClientEndpoint(http.host, http.port, Speech.BOTH)]
-    spoken = ((http, Speech.HTTP), (websocket, Speech.WEBSOCKET))
-    return [ClientEndpoint(each.host, each.port, speech) for each, speech in spoken if each is not None]
+        return [ClientEndpoint(http.host, http.port, Speech.BOTH, HTTP_OPTION)]
+    spoken = ((http, Speech.HTTP, HTTP_OPTION), (websocket, Speech.WEBSOCKET, "webserver-ws-endpoint"))
+    return [ClientEndpoint(each.host, each.port, speech, option) for each, speech, option in spoken if each is not None]
 
 
 class Slot:
@@ -100,7 +103,7 @@ class Workers:
 
     async def start(self, listening: Sequence[list[socket.socket]] = ()) -> None:
         """Listen, unless sockets are given; start every worker, and return when all of them serve."""
-        sockets = listening or [listen(each.host, each.port, self._count) for each in self._endpoints]
+        sockets = listening or [listen(each.host, each.port, self._count, each.option) for each in self._endpoints]
         spread = list(zip(sockets, self._endpoints, strict=True))
         self.slots = [
             Slot(f"{self.name} {number}", number, [(sockets[number], endpoint) for sockets, endpoint in spread])

@@ -43,8 +43,10 @@ class Supervisor:
         self._failed = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._lock = threading.Lock()
+        self._parts: list[Part] = []
 
     def add(self, part: Part) -> None:
+        self._parts.append(part)
         self.health.changed.append(part.health_changed)
         part.health_changed(self.health.news)
         part.work.belong(self._fail, self.health)
@@ -56,6 +58,13 @@ class Supervisor:
             self.failure, loop = problem, self._loop
         if loop is not None and not loop.is_closed():
             loop.call_soon_threadsafe(self._failed.set)
+
+    def expect_ends(self) -> None:
+        """The program is about to stop all parts. A signal to all of its processes, as systemd sends by default, ends
+        some of them before their part is stopped.
+        """
+        for part in self._parts:
+            part.work.expect_ends()
 
     async def failed(self) -> BaseException:
         with self._lock:
@@ -80,6 +89,7 @@ async def run_part(part: Part, *ends: Wait, started: Callable[[], object] = lamb
     await part.start()
     started()
     await first_of(supervisor.failed(), *(end() for end in ends))
+    supervisor.expect_ends()
     await part.stop()
     if supervisor.failure is not None:
         raise supervisor.failure

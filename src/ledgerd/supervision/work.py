@@ -113,6 +113,7 @@ class Work:
         self._lock = threading.Lock()
         self._report: Callable[[BaseException], None] | None = None
         self._unreported: BaseException | None = None
+        self._expects_ends = False
 
     def belong(self, report: Callable[[BaseException], None], health: Health) -> None:
         """Report failures to the supervisor; an earlier one is reported now."""
@@ -189,7 +190,13 @@ class Work:
         if self._health is not None:
             self._health.warn(self.part, name, text)
 
+    def expect_ends(self) -> None:
+        """From now on no end is news."""
+        self._expects_ends = True
+
     def log(self, text: str) -> None:
+        if self._expects_ends:
+            return
         log.warning("%s", text, extra=limited(self._lines))
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from ledgerd.cli.arguments.node_arguments import WRONG_CONFIGURATION
 from ledgerd.cli.main import main, parser
 from ledgerd.cli.process.api import configuration_of
 from ledgerd.node.workers.api_node.process import ANY_STATE, WITH_HISTORY, plugins_of, settings_of
@@ -112,7 +113,8 @@ def test_a_file_with_a_private_key_is_refused(tmp_path: Path) -> None:
 def test_what_it_is_told_wrongly_is_said(
     words: tuple[str, ...], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["api", "--data-dir", str(tmp_path), *words]) == 1
+    with pytest.raises(SystemExit, match=f"^{WRONG_CONFIGURATION}$"):
+        main(["api", "--data-dir", str(tmp_path), *words])
     assert said in capsys.readouterr().err
 
 
@@ -122,7 +124,8 @@ def test_the_directory_of_a_node_is_not_replaced_by_a_replica(
     (tmp_path / "state").mkdir()
     (tmp_path / "state" / "data.mdb").write_bytes(b"of a node")
 
-    assert main(["api", "--data-dir", str(tmp_path), *FOLLOWING, "unix:/a"]) == 1
+    with pytest.raises(SystemExit, match=f"^{WRONG_CONFIGURATION}$"):
+        main(["api", "--data-dir", str(tmp_path), *FOLLOWING, "unix:/a"])
 
     assert "holds the state of a node: give the replica a --data-dir of its own" in capsys.readouterr().err
     assert (tmp_path / "state" / "data.mdb").read_bytes() == b"of a node"

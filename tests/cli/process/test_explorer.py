@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from ledgerd.cli.arguments.node_arguments import WRONG_CONFIGURATION
 from ledgerd.cli.main import main
 from tests.node.processes import NodeProcess
 
@@ -65,10 +66,20 @@ def get(port: str, path: str) -> tuple[int, str]:
     [
         (["--node", "nowhere"], "nowhere is no address of a node"),
         (["--live", "http://127.0.0.1:1"], "ws://localhost:8091 is one"),
-        (["--listen", "here"], "Missing required port number"),
-        (["--trusted-proxy", "a"], "neither an IP address nor a network"),
+        (["--listen", "here"], "argument --listen: Missing required port number"),
+        (["--trusted-proxy", "a"], "argument --trusted-proxy: is neither an IP address nor a network"),
     ],
 )
 def test_what_it_is_told_wrongly_is_said(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["explorer", *words]) == 1
+    with pytest.raises(SystemExit, match=f"^{WRONG_CONFIGURATION}$"):
+        main(["explorer", *words])
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--http", "--ws", "--metrics", "--explorer"])
+def test_a_wrong_address_of_a_chain_to_develop_on_is_told_under_the_name_that_was_typed(
+    option: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match=f"^{WRONG_CONFIGURATION}$"):
+        main(["dev", option, "8090"])
+    assert f"argument {option}: Missing required port number" in capsys.readouterr().err

@@ -294,7 +294,7 @@ def test_a_snapshot_that_cannot_be_read_leaves_nothing_behind(directory: Directo
     broken = directory.folder / "broken.vizjson"
     broken.write_bytes(b"no snapshot")
 
-    with pytest.raises(OperatorError):
+    with pytest.raises(OperatorError, match=f"^{broken}: the snapshot is damaged"):
         directory.started(snapshot=str(broken))
 
     assert not (directory.state / DATA_FILE).exists()
@@ -359,7 +359,7 @@ def test_an_unusable_snapshot_is_replaced_by_a_replay_of_the_log(
     directory.damage()
 
     assert directory.started() == (400, StateOrigin.BLOCK_LOG)
-    assert "snapshot-block-120.vizjson is of no use: " in caplog.text
+    assert f"the snapshot is of no use: {snapshots / 'snapshot-block-120.vizjson'}: " in caplog.text
 
 
 def test_what_was_found_damaged_while_the_node_ran_is_made_anew(directory: Directory) -> None:

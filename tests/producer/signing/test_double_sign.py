@@ -80,6 +80,12 @@ def test_a_record_that_cannot_be_read_stops_the_start(tmp_path: Path, text: str)
         LastSigned(tmp_path, TESTNET.chain_id)
 
 
+def test_a_record_that_the_system_does_not_let_us_read_is_not_called_damaged(tmp_path: Path) -> None:
+    (tmp_path / FILE).mkdir()
+    with pytest.raises(OperatorError, match="Is a directory: see to its owner and to the disk, and leave the file"):
+        LastSigned(tmp_path, TESTNET.chain_id)
+
+
 def test_a_record_of_another_chain_stops_the_start(tmp_path: Path, block: Block) -> None:
     LastSigned(tmp_path, TESTNET.chain_id).record(block)
 

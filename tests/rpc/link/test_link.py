@@ -16,7 +16,7 @@ from ledgerd.rpc.call.errors import PlainError
 from ledgerd.rpc.http.routes import NodeHealth
 from ledgerd.rpc.link import switchboard
 from ledgerd.rpc.link.frames import Reply, TopicEvent, frame
-from ledgerd.rpc.link.link import HEAD, STOP, Link, Unreachable, Violation
+from ledgerd.rpc.link.link import HEAD, Link, Unreachable, Violation
 from ledgerd.rpc.link.subscribers import DELIVERED_AT_ONCE, MAX_QUEUED_BYTES, MAX_QUEUED_EVENTS, MOST_UNDELIVERED
 from ledgerd.rpc.link.switchboard import Switchboard, WorkerLink
 from ledgerd.rpc.link.topics import HEALTH, PENDING, HealthReport, packed_topic
@@ -283,7 +283,7 @@ def test_a_new_head_clears_the_cache_before_subscribers_get_the_block() -> None:
     async def scene() -> None:
         board, serves = Switchboard({}), service()
         async with linked(board) as (link, _):
-            attach(serves, link, asyncio.Event())
+            attach(serves, link)
             hearing = asyncio.ensure_future(collect(link, "blocks", 1))
             await until(lambda: board.has_subscriber("blocks"))
             serves.dispatcher.cache.keep(b'{"id":1}', "1", b"x")
@@ -329,17 +329,6 @@ def test_a_worker_that_comes_later_hears_of_all_that_waits_or_of_nothing(
         return came
 
     assert play(scene) == heard
-
-
-def test_a_worker_can_be_asked_to_stop() -> None:
-    async def scene() -> None:
-        board, stopping, link = Switchboard({}), asyncio.Event(), Link()
-        attach(service(), link, stopping)
-        async with linked(board, link):
-            board.publish(STOP, b"")
-            await stopping.wait()
-
-    play(scene)
 
 
 def test_a_worker_that_sends_invalid_data_is_disconnected(caplog: pytest.LogCaptureFixture) -> None:

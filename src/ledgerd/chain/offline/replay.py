@@ -20,6 +20,9 @@ BLOCKS_A_COMMIT = 500
 BYTES_A_COMMIT = 4 * 1024 * 1024
 """Full blocks are committed earlier, so that a batch stays small in memory too."""
 
+FIRST_BLOCKS = 100
+"""Among these the log of another network breaks a rule, for its accounts are others."""
+
 
 Numbered = Iterator[tuple[int, bytes]]
 Reader = Callable[[Numbered], Iterator[tuple[int, Block]]]
@@ -65,7 +68,8 @@ def replay(
         violation = chain.push_block(block, skip, commit=False).violation
         if violation is not None:
             chain.commit()
-            raise OperatorError(f"block {number} of the log cannot be applied: {violation}") from violation
+            of = f"; it may be the log of another network than {chain.network.name}" if number <= FIRST_BLOCKS else ""
+            raise OperatorError(f"block {number} of the log cannot be applied: {violation}{of}") from violation
         if chain.head_number != number:
             chain.commit()
             raise OperatorError(f"block {number} of the log does not continue block {chain.head_number} of this chain")

@@ -164,13 +164,6 @@ def add_history(commands: Commands) -> None:
     add("--blocks-per-file", type=_height, metavar="N", help="export: blocks of each file (default: 100000)")
 
 
-def _number(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("the first block is block 1")
-    return number
-
-
 def add_archive(commands: Commands) -> None:
     arguments = commands.add_parser(
         "archive",
@@ -188,7 +181,7 @@ def add_archive(commands: Commands) -> None:
     add_data_directory(fetching)
     fetching.add_argument("source", metavar="SOURCE", help="http://..., https://..., or a peer as HOST:PORT")
     fetching.add_argument(
-        "--from", dest="lowest", type=_number, default=1, metavar="N", help="how far down (default: 1)"
+        "--from", dest="lowest", type=_height, default=1, metavar="N", help="how far down (default: 1)"
     )
     add_data_directory(actions.add_parser("list", help="which blocks are in the archive"))
     add_data_directory(actions.add_parser("check", help="prove every block of the archive again"))

@@ -84,8 +84,40 @@ def _seconds(least: float, most: float, words: str) -> Callable[[str], float]:
     return read
 
 
-def _add_repeated(arguments: argparse.ArgumentParser, name: str, metavar: str, does: str) -> None:
-    arguments.add_argument(name, action="append", default=[], metavar=metavar, help=f"{does}; may be repeated")
+def _number(least: int, most: int) -> Callable[[str], int]:
+    def read(text: str) -> int:
+        if not text.isdecimal() or not least <= int(text) <= most:
+            raise argparse.ArgumentTypeError(f"{text}: write a number from {least} to {most}")
+        return int(text)
+
+    return read
+
+
+def _as_in_a_file(kind: str) -> Callable[[str], str]:
+    """Texts as an option of the node takes them, so that a wrong one is told under the name that was typed."""
+
+    def read(text: str) -> str:
+        from ledgerd.node.config.values import endpoints  # noqa: PLC0415 - not loaded for other commands
+        from ledgerd.node.config.values.kind import OptionKind, WrongValue  # noqa: PLC0415
+
+        of: OptionKind[object] = getattr(endpoints, kind)
+        try:
+            of.read(text)
+        except WrongValue as problem:
+            raise argparse.ArgumentTypeError(f"{problem}. It takes {of.takes}, for example {of.example}") from None
+        return text
+
+    return read
+
+
+PLACE, PROXY = _as_in_a_file("ENDPOINT"), _as_in_a_file("NETWORK")
+
+
+def _add_repeated(
+    arguments: argparse.ArgumentParser, name: str, metavar: str, does: str, read: Callable[[str], str] = str
+) -> None:
+    words = f"{does}; may be repeated"
+    arguments.add_argument(name, action="append", default=[], type=read, metavar=metavar, help=words)
 
 
 def default_directory() -> Path:
@@ -124,12 +156,13 @@ def add_dev(commands: Commands) -> None:
         metavar="TIME",
         help="move the clock forward at the start, such as by 30d",
     )
-    add("--http", default=DEV_HTTP, metavar="HOST:PORT", help=f"serve HTTP here (default: {DEV_HTTP})")
-    add("--ws", default=DEV_WEBSOCKET, metavar="HOST:PORT", help=f"and WebSocket (default: {DEV_WEBSOCKET})")
+    add("--http", type=PLACE, default=DEV_HTTP, metavar="HOST:PORT", help=f"serve HTTP here (default: {DEV_HTTP})")
+    add("--ws", type=PLACE, default=DEV_WEBSOCKET, metavar="HOST:PORT", help=f"WebSocket (default: {DEV_WEBSOCKET})")
     add(
         "--metrics",
+        type=PLACE,
         metavar="HOST:PORT",
-        help=f"and metrics (default: {metrics_beside(DEV_HTTP)}, or as far above --http)",
+        help=f"metrics, and the page of the operator (default: {METRICS_ABOVE_HTTP} ports above --http)",
     )
     _add_repeated(
         arguments,
@@ -137,9 +170,14 @@ def add_dev(commands: Commands) -> None:
         "ORIGIN",
         "allow requests of web pages with this origin, such as http://localhost:3000 (default: none)",
     )
-    add("--explorer", metavar="HOST:PORT", help="and pages about the chain, as `ledgerd explorer` (default: none)")
+    add(
+        "--explorer",
+        type=PLACE,
+        metavar="HOST:PORT",
+        help="pages about the chain, as `ledgerd explorer` serves them (default: none)",
+    )
     _add_repeated(arguments, "--plugin", "NAME", "also run this installed plugin (docs/plugins.md)")
-    add("--workers", default="1", metavar="NUMBER", help="number of API workers (default: 1)")
+    add("--workers", type=_number(1, 1_000), default=1, metavar="NUMBER", help="number of API workers (default: 1)")
     add("--history-store", metavar="ADDRESS", help="feed the history to this PostgreSQL, and answer from there")
     add("--log-format", choices=("text", "json"), default="text", help="how the log is written")
     add("--quiet", action="store_true", help="print only warnings, no line for each block")
@@ -155,15 +193,6 @@ examples:
   ledgerd testnet --hardfork-after 120           apply the last hardfork by votes, 120 s after the start
   ledgerd testnet --base-port 20000 --restart    peers on 20000.., HTTP on 20100.., WebSocket on 20200..
 """
-
-
-def _number(least: int, most: int) -> Callable[[str], int]:
-    def read(text: str) -> int:
-        if not text.isdecimal() or not least <= int(text) <= most:
-            raise argparse.ArgumentTypeError(f"{text}: write a number from {least} to {most}")
-        return int(text)
-
-    return read
 
 
 def add_testnet(commands: Commands) -> None:
@@ -223,12 +252,13 @@ def add_explorer(commands: Commands) -> None:
         help="its WebSocket endpoint, such as ws://127.0.0.1:8091, to be told of blocks; without one, the node is "
         "asked for its head five times a second",
     )
-    add("--listen", default=LISTEN, metavar="HOST:PORT", help=f"serve browsers here (default: {LISTEN})")
+    add("--listen", type=PLACE, default=LISTEN, metavar="HOST:PORT", help=f"serve browsers here (default: {LISTEN})")
     _add_repeated(
         arguments,
         "--trusted-proxy",
         "ADDRESS",
         "an address or network whose X-Forwarded-For names the visitor; this machine is one",
+        PROXY,
     )
 
 

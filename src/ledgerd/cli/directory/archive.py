@@ -14,6 +14,7 @@ from ledgerd.archive.sealed import merged, sealed_files
 from ledgerd.archive.web import WebArchive
 from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.cli.shared.configured import configuration_of
+from ledgerd.cli.shared.data_directory import require_state
 from ledgerd.cli.shared.terminal import progress
 from ledgerd.node.config.options.application import BLOCK_ARCHIVE
 from ledgerd.node.config.values.endpoints import read_peer
@@ -32,8 +33,7 @@ def _fetch(chosen: argparse.Namespace) -> int:
     configuration = configuration_of(chosen)
     options = configuration.chain
     archive, logs = options.block_archive_dir, chosen.data_dir / STATE_FOLDER
-    if not options.shared_file_dir.is_dir():
-        raise OperatorError(f"there is no state in {chosen.data_dir}: begin it with a snapshot first")
+    require_state(chosen.data_dir, options.shared_file_dir, "begin it with a snapshot first")
     with known_blocks(options.shared_file_dir, logs, archive) as known:
         wanted = max(0, known.earliest - chosen.lowest)
         with (
@@ -63,18 +63,23 @@ def _source(name: str, known: KnownBlocks, size: int) -> PastSource:
 
 
 def _list(chosen: argparse.Namespace) -> int:
-    folder = configuration_of(chosen).chain.block_archive_dir
+    options = configuration_of(chosen).chain
+    require_state(chosen.data_dir, options.shared_file_dir, "begin it with a snapshot first")
+    folder = options.block_archive_dir
     files = sealed_files(folder)
     for file in files:
         size = (folder / file.name).stat().st_size
         sys.stdout.write(f"{file.name}  {size >> 10} KB\n")
     for part in merged(files):
         sys.stdout.write(f"blocks {part.first} to {part.last}\n")
+    if not files:
+        sys.stdout.write(f"no blocks are in {folder}: `ledgerd archive fetch` brings them\n")
     return 0
 
 
 def _check(chosen: argparse.Namespace) -> int:
     options = configuration_of(chosen).chain
+    require_state(chosen.data_dir, options.shared_file_dir, "begin it with a snapshot first")
     archive, logs = options.block_archive_dir, chosen.data_dir / STATE_FOLDER
     with known_blocks(options.shared_file_dir, logs, archive, may_be_whole=True) as known:
         with progress("checking", known.latest) as advance:

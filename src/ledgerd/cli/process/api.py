@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.cli.arguments.process_arguments import FOLLOWED_FILES, HTTP, METRICS, WS
-from ledgerd.cli.shared.configured import given_in
+from ledgerd.cli.shared.configured import ending_for_good, given_in
 from ledgerd.client.address import read_address
 from ledgerd.node.config.configuration import Configuration, read_configuration
 from ledgerd.node.config.logging.setup import set_up_logging
@@ -24,10 +24,11 @@ STATE_FOLDER_OPTION = "shared-file-dir"
 
 
 def run(chosen: argparse.Namespace) -> int:
-    if chosen.node:
-        read_address(chosen.node)
-    configuration = configuration_of(chosen)
-    followed = followed_of(chosen, configuration)
+    with ending_for_good():
+        if chosen.node:
+            read_address(chosen.node)
+        configuration = configuration_of(chosen)
+        followed = followed_of(chosen, configuration)
     set_up_logging(configuration.logging, configuration.application.log_format)
     return run_api_node(configuration, chosen.node, followed)
 

@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING
 from ledgerd.cli.arguments.process_arguments import default_directory, metrics_beside
 from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.config.values.endpoints import ENDPOINT
-from ledgerd.node.config.values.kind import WrongValue
 from ledgerd.node.dev.founding import AGENTS, ORACLE_ACCOUNT, dev_accounts
 from ledgerd.node.dev.settings import PLUGINS, dev_configuration
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.networks.parameters import TESTNET
-from ledgerd.protocol.types.endpoint import Endpoint
 from ledgerd.state.files.lock import lock_writer
 from ledgerd.supervision.this_process import lasting_modules
 
@@ -37,7 +35,9 @@ def run(chosen: argparse.Namespace) -> int:
         from ledgerd.node.lifecycle import run_node  # noqa: PLC0415
         from ledgerd.node.parts.watching.metrics import MetricsPart  # noqa: PLC0415
 
-    options = DevOptions(chosen.block_time, chosen.fast_forward, _endpoint(chosen.explorer))
+    options = DevOptions(
+        chosen.block_time, chosen.fast_forward, ENDPOINT.read(chosen.explorer) if chosen.explorer else None
+    )
     shown: ListeningAddresses = []
 
     def made(each: Configuration) -> DevRuntime:
@@ -50,15 +50,6 @@ def run(chosen: argparse.Namespace) -> int:
         return greeting(chosen, node.webserver.addresses, node.part(MetricsPart).addresses, shown)
 
     return run_node(configuration, made, greeting=greeted)
-
-
-def _endpoint(text: str | None) -> Endpoint | None:
-    if text is None:
-        return None
-    try:
-        return ENDPOINT.read(text)
-    except WrongValue as problem:
-        raise OperatorError(f"--explorer {problem}") from None
 
 
 def _prepare(folder: Path, *, fresh: bool) -> None:
@@ -77,7 +68,7 @@ def _configuration(chosen: argparse.Namespace, folder: Path) -> Configuration:
         "webserver-http-endpoint": [chosen.http],
         "webserver-ws-endpoint": [chosen.ws],
         "metrics-endpoint": [chosen.metrics],
-        "webserver-thread-pool-size": [chosen.workers],
+        "webserver-thread-pool-size": [str(chosen.workers)],
         "webserver-allowed-origins": chosen.allow_origin,
         "plugin": [PLUGINS, *chosen.plugin],
         **({"history-store": [chosen.history_store]} if chosen.history_store else {}),

@@ -24,13 +24,21 @@ from ledgerd.state.files.disk import DATA_FILE
 from ledgerd.supervision.this_process import search_rarely
 
 
+def require_state(data_dir: Path, state: Path, how: str = "start the node, or make one with `ledgerd replay`") -> None:
+    """Refuse a directory without a state; a mistyped one is told from one in which nothing has been made yet."""
+    if not data_dir.is_dir():
+        raise OperatorError(f"there is no directory {data_dir}: correct --data-dir, or mount its disk")
+    if not state.is_dir():
+        raise OperatorError(f"there is no state in {data_dir}: {how}")
+
+
 @contextmanager
 def opened_chain(chosen: argparse.Namespace, *, must_exist: bool, needs_log: bool = True) -> Iterator[Chain]:
     """The chain of the directory, opened; with `needs_log` off, also where its block log does not fit the state."""
     configuration = configuration_of(chosen)
     options = configuration.chain
-    if must_exist and not options.shared_file_dir.is_dir():
-        raise OperatorError(f"there is no state in {chosen.data_dir}: make one with `ledgerd replay`")
+    if must_exist:
+        require_state(chosen.data_dir, options.shared_file_dir)
     network, space = network_of(configuration), space_of(configuration)
     try:
         chain = Chain.open(

@@ -93,7 +93,7 @@ class Opening:
             try:
                 return self._opened(choice)
             except SnapshotError as fault:
-                log.error("the snapshot %(file)s is of no use: %(reason)s", {"file": choice.snapshot, "reason": fault})  # noqa: TRY400 - says it all
+                log.error("the snapshot is of no use: %(reason)s", {"reason": fault})  # noqa: TRY400 - says it all
                 choice = choose_after(problem, self._asked, found._replace(usable=None))
         self._files.remove()
         return self._opened(choice)

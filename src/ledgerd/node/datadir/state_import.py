@@ -28,9 +28,18 @@ USED_SUFFIX = ".used"
 
 
 def import_state(files: StateFiles, path: Path, network: ChainParameters, terms: Terms = ANY) -> int:
-    """Replace the state of a node by that of a snapshot; returns the number of its head block. `SnapshotError`: the
-    file is unreadable, not a snapshot of this network, or does not fit the block log.
+    """Replace the state of a node by that of a snapshot; returns the number of its head block. `SnapshotError` names
+    the file: it is unreadable, not a snapshot of this network, or does not fit the block log.
     """
+    try:
+        return _imported(files, path, network, terms)
+    except SnapshotError as problem:
+        if str(path) in str(problem):
+            raise
+        raise SnapshotError(f"{path}: {problem}") from problem
+
+
+def _imported(files: StateFiles, path: Path, network: ChainParameters, terms: Terms) -> int:
     began = time.monotonic()
     snapshot, line = read_snapshot(path), ImportProgress()
     snapshot.progress = lambda done: line.at(done, snapshot.size)

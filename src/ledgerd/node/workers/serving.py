@@ -88,7 +88,7 @@ class ApiWorkersPart(Part):
 def metrics_reader(
     board: Switchboard, endpoint: Endpoint, settings: MetricsWorkerSettings, limits: Limits, work: Work
 ) -> Workers:
-    place = ClientEndpoint(endpoint.host, endpoint.port, Speech.BOTH)
+    place = ClientEndpoint(endpoint.host, endpoint.port, Speech.BOTH, "metrics-endpoint")
     reader = Workers(board, [place], METRICS_PARTS, settings, count=1, limits=limits, work=work)
     reader.name, reader.inherited = "metrics reader", (settings.memory,)
     return reader

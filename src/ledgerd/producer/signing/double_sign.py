@@ -146,7 +146,12 @@ class LastSigned:
             signed = msgspec.json.decode(raw, type=SignedBlockRecord)
         except FileNotFoundError:
             return None
-        except (OSError, UnicodeDecodeError, msgspec.MsgspecError) as error:
+        except OSError as error:
+            raise OperatorError(
+                f"{self.path}, which says what this node signed last, cannot be read: {error.strerror}: see to its "
+                "owner and to the disk, and leave the file where it is"
+            ) from error
+        except (UnicodeDecodeError, msgspec.MsgspecError) as error:
             raise self._damaged() from error
         if found.format != FORMAT or signed.sealed() != signed:
             raise self._damaged()

@@ -8,6 +8,7 @@ them; elsewhere all workers share one.
 from __future__ import annotations
 
 import asyncio
+import errno
 import socket
 import sys
 from collections.abc import Callable
@@ -32,8 +33,8 @@ def resolve(host: str, port: int) -> tuple[str, int]:
     return str(address[0]), int(address[1])
 
 
-def listen(host: str, port: int, workers: int) -> list[socket.socket]:
-    """A socket for each worker, all of the same address; port 0 takes any that is free."""
+def listen(host: str, port: int, workers: int, option: str = "") -> list[socket.socket]:
+    """A socket for each worker, all of the same address; port 0 takes any that is free. An error names the option."""
     address = resolve(host, port)
     try:
         if sys.platform != "linux":
@@ -45,7 +46,11 @@ def listen(host: str, port: int, workers: int) -> list[socket.socket]:
         address = sockets[0].getsockname()[:2]
         sockets += [_bound(address, is_shared=True) for _ in range(workers - 1)]
     except OSError as error:
-        raise OperatorError(f"cannot listen on {host}:{port}: {error.strerror}") from error
+        place = f"another address for {option}" if option else "another address"
+        remedy = f"choose {place}, or stop the program that listens there"
+        if error.errno != errno.EADDRINUSE:
+            remedy = f"choose {place}"
+        raise OperatorError(f"cannot listen on {host}:{port}: {error.strerror}: {remedy}") from error
     return sockets
 
 

@@ -54,7 +54,7 @@ def load(
     if snapshot.chain_id != network.chain_id:
         raise SnapshotError(
             f"Chain ID mismatch: the snapshot is of {snapshot.chain_id.hex()[:16]}..., this node of "
-            f"{network.chain_id.hex()[:16]}..."
+            f"{network.chain_id.hex()[:16]}...: choose the right `chain`, or a snapshot of this one"
         )
     tallies = Tallies()
     with json_defaults_of(network):

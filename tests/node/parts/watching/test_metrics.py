@@ -192,7 +192,10 @@ def test_a_port_that_is_taken_ends_the_node_with_the_reason(tmp_path: Path) -> N
         with NodeProcess(*words_of_testnet(tmp_path), f"--metrics-endpoint=127.0.0.1:{port}") as node:
             assert node.wait() != 0
 
-    assert f"cannot listen on 127.0.0.1:{port}: Address already in use" in node.log
+    assert (
+        f"cannot listen on 127.0.0.1:{port}: Address already in use: choose another address for metrics-endpoint"
+        in node.log
+    )
 
 
 def test_a_node_that_is_stopped_twice_gives_its_memory_back_once(tmp_path: Path) -> None:

@@ -94,7 +94,7 @@ class ExplorerProcessPart(ProcessPart):
         endpoint = self._options.endpoint
         if endpoint is None:
             return
-        (self._listener,) = listen(endpoint.host, endpoint.port, 1)
+        (self._listener,) = listen(endpoint.host, endpoint.port, 1, "explorer-endpoint")
         self.work.keep("the process that serves it", self._serve)
 
     async def _serve(self, working: Working) -> None:

@@ -56,7 +56,7 @@ class EarlyAnswers(Part):
 
     async def start(self) -> None:
         """Listen, which fails at once if a port is taken, and answer every request with status 503."""
-        self.sockets = [listen(each.host, each.port, self._count) for each in self._endpoints]
+        self.sockets = [listen(each.host, each.port, self._count, each.option) for each in self._endpoints]
         node = Node(self._network, nothing_to_read, Link())
         self._service = Service(Dispatcher((), node, time.time, limits=self._limits), self._limits)
         self._service.refusal = RECOVERING

@@ -116,7 +116,7 @@ class MetricsPart(NodePart):
         if endpoint is None or found is None:
             return
         self._loop = asyncio.get_running_loop()
-        self._sockets = listen(endpoint.host, endpoint.port, 1)
+        self._sockets = listen(endpoint.host, endpoint.port, 1, "metrics-endpoint")
         validators = self._configuration.validator_monitor.names
         chain_meter = ChainMeter(found.cells, found.places, self._time.wall_seconds, validators)
         await self._chain.attach(chain_meter.observe)

@@ -96,6 +96,7 @@ async def live(configuration: Configuration, node: str, followed: StreamSettings
             await each.start()
         await first_of(stopping.wait(), supervisor.failed())
     finally:
+        supervisor.expect_ends()
         for each in reversed(parts):
             await each.stop()
     if supervisor.failure is not None:
