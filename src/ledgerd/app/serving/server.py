@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Iterable
 from typing import Any
 
@@ -11,7 +12,7 @@ import msgspec
 from ledgerd.app.declaring.application import Application
 from ledgerd.app.feeding.progress import FeedProgress
 from ledgerd.app.feeding.threads import JobThread
-from ledgerd.app.serving.calling import FAILED, CallError, MethodCaller
+from ledgerd.app.serving.calling import FAILED, LARGEST_ANSWER, CallError, MethodCaller
 from ledgerd.app.serving.description import metrics_of, openrpc_of
 from ledgerd.basics.addresses import is_loopback
 from ledgerd.basics.quotas import HeldAmounts
@@ -26,12 +27,16 @@ from ledgerd.rpc.http.service import Server
 from ledgerd.rpc.shares.loop_turns import LoopTurns
 from ledgerd.supervision.work import Work
 
+log = logging.getLogger(__name__)
+
 INVALID_REQUEST, UNREADABLE = -32600, -32700
 LARGEST_REQUEST = 256 << 10
 LARGEST_BATCH = 50
 THREADS = 4
 MOST_WAITING = 200
 """Calls that wait for a thread; more are refused."""
+CALL_SECONDS = 15.0
+"""After which a client is answered that its call takes too long; a thread that a method never leaves is lost."""
 LONGEST_LAG = 20
 """Blocks behind the head with which an application is still ready."""
 FOREIGN = Page(b"this Host or Origin is not answered here; --allow-origin says which are", TEXT, 403)
@@ -88,29 +93,48 @@ class ApplicationServer(Server):
             return await self._one(asked)
         if not 0 < len(asked) <= LARGEST_BATCH:
             return _error(None, INVALID_REQUEST, f"a batch has from 1 to {LARGEST_BATCH} calls")
-        return b"[" + b",".join([await self._one(each) for each in asked]) + b"]"
+        answers: list[bytes] = []
+        left = LARGEST_ANSWER
+        for each in asked:
+            answers.append(await self._one(each, left))
+            left -= len(answers[-1])
+        return b"[" + b",".join(answers) + b"]"
 
-    async def _one(self, asked: Any) -> bytes:  # noqa: ANN401 - whatever came
+    async def _one(self, asked: Any, most: int = LARGEST_ANSWER) -> bytes:  # noqa: ANN401 - whatever came
         identity = asked.get("id") if isinstance(asked, dict) else None
-        if not isinstance(asked, dict) or not isinstance(identity, int | str | None):
-            return _error(None, INVALID_REQUEST, "a call is an object with id, method and params")
+        if not isinstance(asked, dict) or not _is_id(identity):
+            return _error(None, INVALID_REQUEST, "a call is an object with id (a number or a text), method and params")
         self.calls += 1
         try:
-            result = await self._called(asked.get("method"), asked.get("params", ()))
+            result = await self._called(asked.get("method"), asked.get("params"))
         except CallError as problem:
             return _error(identity, problem.code, str(problem))
+        if len(result) > most:
+            return _error(identity, FAILED, f"the answers of a batch have {LARGEST_ANSWER} bytes at most: ask for less")
         return b'{"jsonrpc":"2.0","result":%b,"id":%b}' % (result, msgspec.json.encode(identity))
 
     async def _called(self, name: object, given: object) -> bytes:
         if self._waiting >= MOST_WAITING:
             raise CallError(FAILED, "too many calls wait already: ask again later")
+        called: JobThread | None = None
+        try:
+            async with asyncio.timeout(CALL_SECONDS):
+                called = await self._free_thread()
+                return await asyncio.shield(self.tasks.begin(self._on(called, name, given)))
+        except TimeoutError:
+            if called is None:
+                raise CallError(FAILED, "every thread is taken by calls that take long: ask again later") from None
+            place = called.place(self._caller.file_of(name))
+            words = {"method": name, "seconds": CALL_SECONDS, "place": place}
+            log.warning("the method %(method)s has run for %(seconds)g s%(place)s; its client has an error", words)
+            raise CallError(FAILED, f"{name} takes more than {CALL_SECONDS:g} s") from None
+
+    async def _free_thread(self) -> JobThread:
         self._waiting += 1
         try:
-            thread = await self._free.get()
+            return await self._free.get()
         finally:
             self._waiting -= 1
-        done = self.tasks.begin(self._on(thread, name, given))
-        return await asyncio.shield(done)
 
     async def _on(self, thread: JobThread, name: object, given: object) -> bytes:
         """The thread is free again when it is, whether anybody waits for the answer or not."""
@@ -174,6 +198,10 @@ def ready_page(progress: FeedProgress) -> Page:
     return Page(msgspec.json.encode({**fields, "reason": reason} if reason else fields), status=503 if reason else 200)
 
 
-def _error(identity: int | str | None, code: int, message: str) -> bytes:
+def _is_id(identity: object) -> bool:
+    return identity is None or (isinstance(identity, int | float | str) and not isinstance(identity, bool))
+
+
+def _error(identity: float | str | None, code: int, message: str) -> bytes:
     error = {"code": code, "message": message}
     return msgspec.json.encode({"jsonrpc": "2.0", "error": error, "id": identity})
