@@ -131,7 +131,9 @@ def test_methods_take_parameters_by_place_and_by_name_and_give_json(tmp_path: Pa
     play(scene)
 
 
-def test_calls_that_are_wrong_are_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_calls_that_are_wrong_are_told_so_and_fill_no_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     monkeypatch.setattr("ledgerd.app.serving.calling.READ_SECONDS", 0.2)
 
     async def scene() -> None:
@@ -157,6 +159,7 @@ def test_calls_that_are_wrong_are_told_so(tmp_path: Path, monkeypatch: pytest.Mo
                 assert (await asked.call({"id": wrong, "method": "newest"}))["error"]["code"] == -32600
 
     play(scene)
+    assert [each for each in caplog.records if each.levelname in {"WARNING", "ERROR"}] == []
 
 
 def test_numbers_and_texts_are_ids_and_no_params_may_be_null(tmp_path: Path) -> None:

@@ -120,7 +120,7 @@ class ApplicationServer(Server):
         try:
             async with asyncio.timeout(CALL_SECONDS):
                 called = await self._free_thread()
-                return await asyncio.shield(self.tasks.begin(self._on(called, name, given)))
+                answer = await asyncio.shield(self.tasks.begin(self._on(called, name, given)))
         except TimeoutError:
             if called is None:
                 raise CallError(FAILED, "every thread is taken by calls that take long: ask again later") from None
@@ -128,6 +128,9 @@ class ApplicationServer(Server):
             words = {"method": name, "seconds": CALL_SECONDS, "place": place}
             log.warning("the method %(method)s has run for %(seconds)g s%(place)s; its client has an error", words)
             raise CallError(FAILED, f"{name} takes more than {CALL_SECONDS:g} s") from None
+        if isinstance(answer, CallError):
+            raise answer
+        return answer
 
     async def _free_thread(self) -> JobThread:
         self._waiting += 1
@@ -136,10 +139,14 @@ class ApplicationServer(Server):
         finally:
             self._waiting -= 1
 
-    async def _on(self, thread: JobThread, name: object, given: object) -> bytes:
-        """The thread is free again when it is, whether anybody waits for the answer or not."""
+    async def _on(self, thread: JobThread, name: object, given: object) -> bytes | CallError:
+        """The thread is free again when it is, whether anybody waits for the answer or not. A refusal is no fault of
+        this task, which would be logged.
+        """
         try:
             return await thread.run(lambda: self._caller.call(name, given))
+        except CallError as refusal:
+            return refusal
         finally:
             self._free.put_nowait(thread)
 
