@@ -74,22 +74,24 @@ def run(application: Application, node: ScriptedNode, database: Path | str, **mo
     return play(scene)
 
 
+@pytest.mark.parametrize("raised", [ZeroDivisionError("nothing to divide"), SystemExit("enough")])
 def test_a_handler_that_raises_is_named_with_its_block_and_tried_again(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, raised: BaseException
 ) -> None:
     failures: list[int] = []
 
     def fail(step: ChainStep) -> None:
         if step.number == 30 and len(failures) < 3:
             failures.append(step.number)
-            raise ZeroDivisionError("nothing to divide")
+            raise raised
 
     part = run(counting(fail), RecordedNode(), tmp_path / "a.sqlite", until=40)
     assert numbers(tmp_path / "a.sqlite") == list(range(1, 41))
     assert (part.progress.failures, part.progress.failing) == (3, "")
     said = [each.getMessage() for each in caplog.records if "handler" in each.getMessage()]
     assert len(said) == 1, "the same words are said once"
-    assert "count fails at block 30: ZeroDivisionError: nothing to divide (test_failures.py, line" in said[0]
+    words = f"{type(raised).__name__}: {raised}"
+    assert f"count fails at block 30: {words} (test_failures.py, line" in said[0]
 
 
 def test_a_handler_that_hangs_ends_the_program_and_the_next_start_goes_on(tmp_path: Path) -> None:
