@@ -146,6 +146,17 @@ def test_a_method_that_cannot_be_called_or_described_is_refused(function: object
     assert words in fault_of(plugin)
 
 
+def test_of_two_methods_of_a_name_none_is_lost_in_silence() -> None:
+    plugin = ApiPlugin("A test.", api_version=API_VERSION)
+
+    @plugin.method
+    def twice(view: ReadView) -> int:
+        return view.head_number
+
+    with pytest.raises(ValueError, match="two methods are named twice"):
+        plugin.method(twice)
+
+
 def test_a_declaration_out_of_bounds_is_refused() -> None:
     assert "5 are the most" in fault_of(ApiPlugin("Slow.", api_version=API_VERSION, seconds=6))
     assert "is not the number of a block" in fault_of(

@@ -53,6 +53,8 @@ class ApiPlugin:
         self.methods: dict[str, Callable[..., Any]] = {}
 
     def method(self, function: Declared) -> Declared:
+        if function.__name__ in self.methods:
+            raise ValueError(f"two methods are named {function.__name__}")
         self.methods[function.__name__] = function
         return function
 

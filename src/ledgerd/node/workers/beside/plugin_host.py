@@ -170,7 +170,7 @@ def _observe(order: PluginOrder, plugin: ObserverPlugin, channel: NodeChannel) -
     source = HistorySource(Path(settings.data_dir), settings.history)
     try:
         observer = plugin.make(folder)
-    except Exception as problem:
+    except (Exception, SystemExit) as problem:
         raise ObserverFailed(f"it cannot be made: {text_of_failure(problem)}") from problem
     feed = Feed(source, folder / POSITION_FILE, observer, plugin.start)
     Feeding(feed, channel).run()
