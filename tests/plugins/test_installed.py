@@ -50,7 +50,8 @@ def test_an_installed_plugin_is_enabled_by_its_name_without_an_import_of_it(tmp_
 
 def test_an_unknown_name_is_told_with_what_is_installed(tmp_path: Path, site: Path) -> None:
     with pytest.raises(
-        ConfigurationError, match=r"datbase_api: names no plugin; the nearest one is database_api\. It takes"
+        ConfigurationError,
+        match=r"datbase_api: names no plugin; the nearest one is database_api; of others none is installed in /",
     ):
         given_to(tmp_path, "datbase_api")
     made_distribution(site, "sound_plugins", SOUND, "one", "two")
