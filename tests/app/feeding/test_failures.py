@@ -17,6 +17,7 @@ from ledgerd.app.errors import AlreadyRunning, HandlerHangs, TablesChanged
 from ledgerd.app.feeding.settings import FeedSettings
 from ledgerd.app.process import ApplicationPart
 from ledgerd.app.tables.opening import open_tables
+from ledgerd.protocol.errors import OperatorError
 from ledgerd.supervision.part import Supervisor
 from ledgerd.supervision.tasks import first_of
 from tests.app.forking_nodes import ForkingNode
@@ -210,3 +211,12 @@ def test_a_connection_to_postgres_that_is_cut_is_made_again(postgres_server: Sha
     assert part.progress.failures >= len(cuts) >= 2
     assert sql(address, "SELECT number FROM blocks ORDER BY number") == [(number,) for number in range(1, 61)]
     postgres_server.drop(address)
+
+
+def test_what_is_no_address_of_a_node_ends_the_program(tmp_path: Path) -> None:
+    async def scene() -> None:
+        part = ApplicationPart(counting(), settings_of("127.0.0.1:8090", tmp_path / "a.sqlite"), None)
+        with pytest.raises(OperatorError, match=r"127\.0\.0\.1:8090 is no address of a node: http://localhost:8090 is"):
+            await part.start()
+
+    play(scene)
