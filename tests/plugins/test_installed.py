@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from ledgerd.plugins.declarations import (
     PluginObserver,
     PluginRefused,
     fault_of,
+    fault_of_observer,
     misfit,
 )
 from ledgerd.plugins.installed import InstalledPlugin, fault_of_name, installed, load
@@ -156,6 +158,27 @@ def test_of_two_methods_of_a_name_none_is_lost_in_silence() -> None:
 
     with pytest.raises(ValueError, match="two methods are named twice"):
         plugin.method(twice)
+
+
+class LateObserver(PluginObserver):
+    """Was written for a loop that is not there."""
+
+    async def applied(self, block: object) -> None:  # type: ignore[override] # as an author may think
+        """Would not run."""
+
+
+class DroppingObserver(PluginObserver):
+    """Goes through its blocks for somebody who does not ask."""
+
+    def undone(self, number: int) -> Iterator[int]:  # type: ignore[override] # as above
+        yield number
+
+
+def test_an_observer_that_would_let_blocks_go_by_is_refused(tmp_path: Path) -> None:
+    assert fault_of_observer(PluginObserver(tmp_path)) == ""
+    assert "nothing of its applied() would run" in fault_of_observer(LateObserver(tmp_path))
+    assert "nothing of its undone() would run" in fault_of_observer(DroppingObserver(tmp_path))
+    assert "returns a NoneType, and no PluginObserver" in fault_of_observer(None)
 
 
 def test_a_declaration_out_of_bounds_is_refused() -> None:
