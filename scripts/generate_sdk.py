@@ -224,7 +224,7 @@ def params_expression(method: Method) -> Written:
     expressions = [given(each.codec.kind) for each in method.parameters]
     texts = [each.expression.format(_value_of(own)) for each, own in zip(expressions, method.parameters, strict=True)]
     needs = {need for each in expressions for need in each.imports}
-    needs |= {(FORMS, "sent") for text in texts if "sent(" in text}
+    needs |= {(FORMS, name) for name in ("listed", "sent") for text in texts if f"{name}(" in text}
     defaults = [_default_text(each.default) for each in method.parameters if not each.is_required]
     if not defaults:
         return Written(f"[{', '.join(texts)}]", frozenset(needs))

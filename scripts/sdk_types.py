@@ -202,9 +202,10 @@ def given(kind: Kind) -> Given:
         return Given(Written(f"Literal[{words}]", frozenset({("typing", "Literal")})), "{}")
     if isinstance(kind, Vector):
         of = given(kind.element)
-        each = "{}" if of.expression == "{}" else f"[{of.expression.format('each')} for each in {{}}]"
         form = put_together("Sequence[{}]", of.form, more=[("collections.abc", "Sequence")])
-        return Given(form, "list({})" if each == "{}" else each, of.imports)
+        whole = "listed({})"
+        each = whole if of.expression == "{}" else f"[{of.expression.format('each')} for each in {whole}]"
+        return Given(form, each, of.imports)
     if isinstance(kind, TimeKind | FixedBytes | RecordKind):
         own = written(kind)
         form = own if isinstance(kind, RecordKind) else put_together("{} | str", own)

@@ -57,6 +57,11 @@ def refuse(view: ReadView) -> int:
 
 
 @rates.method
+def refuse_oddly(view: ReadView) -> int:
+    raise PluginError(-32050, "half \\ud83d, 5KQwrPbwdL6PhXujxW37FSSQZ1JiwsST4cqQzDeyXtP79zkvFD3")
+
+
+@rates.method
 def ask_wrongly(view: ReadView) -> object:
     return view.call("database_api", "get_accounts")
 
@@ -136,6 +141,7 @@ def test_an_enabled_api_answers_is_described_and_costs_no_other_client_what_it_d
         assert "Rates, for a test." in page(node, "/")
 
         assert node.call("rates", "refuse") == {"code": -32050, "message": "not on Sundays"}
+        assert node.call("rates", "refuse_oddly") == {"code": -32050, "message": "half ?, (a private key)"}
         assert "params[0], names: Expected `array`" in node.call("rates", "of", 5)["message"]
         assert node.call("rates", "of", [], 1, 2)["message"] == "3 arguments, and 2 are the most"
         assert node.call("rates", "of")["message"] == "params[0], names, is missing"

@@ -223,18 +223,23 @@ def test_what_the_history_has_not_any_more_is_no_silent_hole(tmp_path: Path) -> 
             feed_of(tmp_path, teller, Shop()).step()
 
 
-def test_one_that_raises_says_where_and_is_not_sent_the_next_block(tmp_path: Path, teller: Teller) -> None:
+@pytest.mark.parametrize("raised", [ValueError("no third blocks"), SystemExit("no third blocks")])
+def test_one_that_raises_says_where_and_is_not_sent_the_next_block(
+    tmp_path: Path, teller: Teller, raised: BaseException
+) -> None:
     class Picky(Shop):
         """Does not like the third block."""
 
         def applied(self, block: ObservedBlock) -> None:
             if block.number == 3:
-                raise ValueError("no third blocks")
+                raise raised
             super().applied(block)
 
     shop = Picky()
     for seen in (["1", "2"], ["1", "2"]):
-        with pytest.raises(ObserverFailed, match=r"applied\(\) has failed at block 3: ValueError: no third blocks"):
+        with pytest.raises(
+            ObserverFailed, match=rf"applied\(\) has failed at block 3: {type(raised).__name__}: no third"
+        ):
             fed(feed_of(tmp_path, teller, shop))
         assert shop.seen == seen  # nothing is sent again
 

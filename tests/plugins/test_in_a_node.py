@@ -47,13 +47,18 @@ class Liar(PluginObserver):
     def position(self):
         return 10 ** 6
 
+class Late(PluginObserver):
+    async def applied(self, block):
+        pass
+
 diary = ObserverPlugin("Writes all down.", Diary, api_version="1.0", start=1)
 stuck = ObserverPlugin("Takes its time.", Stuck, api_version="1.0", start=1)
 picky = ObserverPlugin("Raises.", Picky, api_version="1.0", start=1)
 liar = ObserverPlugin("Lies.", Liar, api_version="1.0", start=1)
+late = ObserverPlugin("Would let blocks go by.", Late, api_version="1.0", start=1)
 node_api = ApiPlugin("An impostor.", api_version="1.0")
 """
-NAMES = ("diary", "stuck", "picky", "liar", "node_api")
+NAMES = ("diary", "stuck", "picky", "liar", "late", "node_api")
 
 
 def diary(folder: Path, name: str = "diary") -> list[list[str]]:
@@ -92,6 +97,7 @@ def test_the_chain_goes_on_whatever_observers_do_and_none_has_a_hole(words: tupl
         node.wait_for("the plugin picky is down: its applied() has failed at block 1: ValueError: no blocks, please")
         node.wait_for("the plugin unmade is parked until the node is started again: it cannot be imported: ModuleNot")
         node.wait_for("the plugin liar is parked until the node is started again: its position() returns 1000000")
+        node.wait_for("the plugin late is parked until the node is started again: nothing of its applied() would run")
         node.wait_for("the plugin node_api is parked until the node is started again: its name is that of an API")
         assert ready(node)["ready"] is True
         assert "the plugin unmade is parked" in ready(node)["warning"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from ledgerd.plugins.declarations import (
     PluginObserver,
     PluginRefused,
     fault_of,
+    fault_of_observer,
     misfit,
 )
 from ledgerd.plugins.installed import InstalledPlugin, fault_of_name, installed, load
@@ -50,7 +52,8 @@ def test_an_installed_plugin_is_enabled_by_its_name_without_an_import_of_it(tmp_
 
 def test_an_unknown_name_is_told_with_what_is_installed(tmp_path: Path, site: Path) -> None:
     with pytest.raises(
-        ConfigurationError, match=r"datbase_api: names no plugin; the nearest one is database_api\. It takes"
+        ConfigurationError,
+        match=r"datbase_api: names no plugin; the nearest one is database_api; of others none is installed in /",
     ):
         given_to(tmp_path, "datbase_api")
     made_distribution(site, "sound_plugins", SOUND, "one", "two")
@@ -144,6 +147,38 @@ def test_a_method_that_cannot_be_called_or_described_is_refused(function: object
     plugin = ApiPlugin("A test.", api_version=API_VERSION)
     plugin.method(function)  # type: ignore[type-var] # as above
     assert words in fault_of(plugin)
+
+
+def test_of_two_methods_of_a_name_none_is_lost_in_silence() -> None:
+    plugin = ApiPlugin("A test.", api_version=API_VERSION)
+
+    @plugin.method
+    def twice(view: ReadView) -> int:
+        return view.head_number
+
+    with pytest.raises(ValueError, match="two methods are named twice"):
+        plugin.method(twice)
+
+
+class LateObserver(PluginObserver):
+    """Was written for a loop that is not there."""
+
+    async def applied(self, block: object) -> None:  # type: ignore[override] # as an author may think
+        """Would not run."""
+
+
+class DroppingObserver(PluginObserver):
+    """Goes through its blocks for somebody who does not ask."""
+
+    def undone(self, number: int) -> Iterator[int]:  # type: ignore[override] # as above
+        yield number
+
+
+def test_an_observer_that_would_let_blocks_go_by_is_refused(tmp_path: Path) -> None:
+    assert fault_of_observer(PluginObserver(tmp_path)) == ""
+    assert "nothing of its applied() would run" in fault_of_observer(LateObserver(tmp_path))
+    assert "nothing of its undone() would run" in fault_of_observer(DroppingObserver(tmp_path))
+    assert "returns a NoneType, and no PluginObserver" in fault_of_observer(None)
 
 
 def test_a_declaration_out_of_bounds_is_refused() -> None:

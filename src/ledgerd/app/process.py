@@ -10,6 +10,7 @@ from ledgerd.app.declaring.application import Application
 from ledgerd.app.feeding.following import ApplicationFeed
 from ledgerd.app.feeding.progress import FeedProgress
 from ledgerd.app.feeding.settings import FeedSettings
+from ledgerd.app.feeding.source import require_addresses
 from ledgerd.app.serving.server import ApplicationConnection, ApplicationServer
 from ledgerd.protocol.types.endpoint import Endpoint
 from ledgerd.rpc.http.listeners import accept_on, listen
@@ -52,6 +53,7 @@ class ApplicationPart(Part):
         self.address: tuple[str, int] = ("", 0)
 
     async def start(self) -> None:
+        require_addresses(self._settings.nodes)
         self._feed = feed = ApplicationFeed(self._application, self._settings, self.work, self.progress)
         await feed.open()
         if self._http is not None:

@@ -53,6 +53,8 @@ class ApiPlugin:
         self.methods: dict[str, Callable[..., Any]] = {}
 
     def method(self, function: Declared) -> Declared:
+        if function.__name__ in self.methods:
+            raise ValueError(f"two methods are named {function.__name__}")
         self.methods[function.__name__] = function
         return function
 
@@ -131,10 +133,28 @@ def fault_of(declared: object) -> str:
     return next(filter(None, map(_fault_of_method, declared.methods.values())), "")
 
 
+def fault_of_observer(made: object) -> str:
+    """What is wrong with what `make` returns; empty where nothing is."""
+    if not isinstance(made, PluginObserver):
+        return f"what makes its observer returns a {type(made).__name__}, and no PluginObserver"
+    hooks = (made.position, made.applied, made.undone, made.irreversible, made.close)
+    late = next((each for each in hooks if _is_late(each)), None)
+    return "" if late is None else f"nothing of its {late.__name__}() would run: write a plain function"
+
+
+def _is_late(function: Callable[..., Any]) -> bool:
+    """Whether a call does nothing yet."""
+    return (
+        inspect.iscoroutinefunction(function)
+        or inspect.isasyncgenfunction(function)
+        or inspect.isgeneratorfunction(function)
+    )
+
+
 def _fault_of_method(function: Callable[..., Any]) -> str:
     parameters = [*inspect.signature(function).parameters.values()]
-    if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
-        return f"its method {function.__name__} is asynchronous: write a plain function"
+    if _is_late(function):
+        return f"its method {function.__name__} is asynchronous or a generator: write a plain function"
     if not parameters or any(each.kind is not each.POSITIONAL_OR_KEYWORD for each in parameters):
         return f"its method {function.__name__} takes other things than a view and arguments by their places"
     if any(each.annotation is each.empty for each in parameters[1:]):

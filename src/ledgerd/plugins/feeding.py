@@ -187,7 +187,7 @@ class Feed:
     def _ask(self, method: Callable[..., Any], *arguments: object) -> Any:  # noqa: ANN401 - what a plugin returns
         try:
             return method(*arguments)
-        except Exception as problem:  # a plugin may raise anything
+        except (Exception, SystemExit) as problem:  # a plugin may raise anything
             at = f" at block {self.position.next_block}" if self.position.next_block else ""
             self._store()
             raise ObserverFailed(f"its {method.__name__}() has failed{at}: {text_of_failure(problem)}") from problem

@@ -31,6 +31,7 @@ from ledgerd.plugins.messages import (
 )
 from ledgerd.plugins.methods import TypedMethod, description_of, methods_of
 from ledgerd.plugins.reading import NodeReadView
+from ledgerd.protocol.secrets import without_keys
 from ledgerd.rpc.call.bounds import RequestBudget
 from ledgerd.rpc.call.dispatch import INTERNAL, REFUSALS, Dispatcher
 from ledgerd.rpc.call.errors import INVALID_REQUEST, OTHER
@@ -120,7 +121,8 @@ class MethodCalls:
 
 def _refusal(refusal: PluginError) -> MethodAnswer:
     is_code = isinstance(refusal.code, int) and abs(refusal.code) < 1 << 31
-    return MethodAnswer(code=refusal.code if is_code else OTHER, message=str(refusal.message)[:LONGEST_MESSAGE])
+    message = without_keys(str(refusal.message)[:LONGEST_MESSAGE]).encode("utf-8", "replace").decode()
+    return MethodAnswer(code=refusal.code if is_code else OTHER, message=message)
 
 
 def _too_large(most: int) -> MethodAnswer:

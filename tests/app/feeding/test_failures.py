@@ -17,6 +17,7 @@ from ledgerd.app.errors import AlreadyRunning, HandlerHangs, TablesChanged
 from ledgerd.app.feeding.settings import FeedSettings
 from ledgerd.app.process import ApplicationPart
 from ledgerd.app.tables.opening import open_tables
+from ledgerd.protocol.errors import OperatorError
 from ledgerd.supervision.part import Supervisor
 from ledgerd.supervision.tasks import first_of
 from tests.app.forking_nodes import ForkingNode
@@ -74,22 +75,24 @@ def run(application: Application, node: ScriptedNode, database: Path | str, **mo
     return play(scene)
 
 
+@pytest.mark.parametrize("raised", [ZeroDivisionError("nothing to divide"), SystemExit("enough")])
 def test_a_handler_that_raises_is_named_with_its_block_and_tried_again(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, raised: BaseException
 ) -> None:
     failures: list[int] = []
 
     def fail(step: ChainStep) -> None:
         if step.number == 30 and len(failures) < 3:
             failures.append(step.number)
-            raise ZeroDivisionError("nothing to divide")
+            raise raised
 
     part = run(counting(fail), RecordedNode(), tmp_path / "a.sqlite", until=40)
     assert numbers(tmp_path / "a.sqlite") == list(range(1, 41))
     assert (part.progress.failures, part.progress.failing) == (3, "")
     said = [each.getMessage() for each in caplog.records if "handler" in each.getMessage()]
     assert len(said) == 1, "the same words are said once"
-    assert "count fails at block 30: ZeroDivisionError: nothing to divide (test_failures.py, line" in said[0]
+    words = f"{type(raised).__name__}: {raised}"
+    assert f"count fails at block 30: {words} (test_failures.py, line" in said[0]
 
 
 def test_a_handler_that_hangs_ends_the_program_and_the_next_start_goes_on(tmp_path: Path) -> None:
@@ -208,3 +211,12 @@ def test_a_connection_to_postgres_that_is_cut_is_made_again(postgres_server: Sha
     assert part.progress.failures >= len(cuts) >= 2
     assert sql(address, "SELECT number FROM blocks ORDER BY number") == [(number,) for number in range(1, 61)]
     postgres_server.drop(address)
+
+
+def test_what_is_no_address_of_a_node_ends_the_program(tmp_path: Path) -> None:
+    async def scene() -> None:
+        part = ApplicationPart(counting(), settings_of("127.0.0.1:8090", tmp_path / "a.sqlite"), None)
+        with pytest.raises(OperatorError, match=r"127\.0\.0\.1:8090 is no address of a node: http://localhost:8090 is"):
+            await part.start()
+
+    play(scene)

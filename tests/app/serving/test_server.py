@@ -4,25 +4,33 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
+from msgspec import Meta
 from sqlalchemy import Column, Connection, Integer, select, text
 
 from ledgerd.app.declaring.application import Application
 from ledgerd.app.declaring.steps import ChainStep
+from ledgerd.app.errors import WrongDeclaration
 from ledgerd.app.feeding.settings import FeedSettings
 from ledgerd.app.process import ApplicationPart, ServedEndpoint
+from ledgerd.app.serving.calling import MethodCaller
+from ledgerd.app.serving.turns import AT_ONCE_OF_ONE
 from ledgerd.protocol.types.endpoint import Endpoint
 from ledgerd.supervision.part import Supervisor
 from tests.app.forking_nodes import ForkingNode
+from tests.patience import PATIENCE
 from tests.rpc.loopback import Client, play
 from tests.sdk.recorded_nodes import serving_nodes
 
 LAST = 40
+KEY = "5J9DBCRX5D2ZUUuy9qV2ef9p5sfA3ydHsDs2G531bob7wbEigDJ"
+STOPS = threading.Event()
 ENDLESS = "WITH RECURSIVE n(a) AS (SELECT 1 UNION ALL SELECT a + 1 FROM n) SELECT max(a) FROM n"
 
 
@@ -47,6 +55,22 @@ def counting() -> Application:
     @application.method
     def write(tables: Connection) -> None:
         tables.execute(text("DELETE FROM blocks"))
+
+    @application.method
+    def few(tables: Connection, count: Annotated[int, Meta(ge=1, le=5)]) -> list[int]:
+        return list(tables.scalars(select(blocks.c.number).limit(count)))
+
+    @application.method
+    def leave(_tables: Connection) -> None:
+        raise SystemExit(f"with {KEY}")
+
+    @application.method
+    def large(_tables: Connection) -> str:
+        return "x" * (3 << 20)
+
+    @application.method
+    def wait(_tables: Connection) -> bool:
+        return STOPS.wait(PATIENCE)
 
     @application.method
     def endless(tables: Connection) -> Any:
@@ -107,7 +131,9 @@ def test_methods_take_parameters_by_place_and_by_name_and_give_json(tmp_path: Pa
     play(scene)
 
 
-def test_calls_that_are_wrong_are_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_calls_that_are_wrong_are_told_so_and_fill_no_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     monkeypatch.setattr("ledgerd.app.serving.calling.READ_SECONDS", 0.2)
 
     async def scene() -> None:
@@ -117,16 +143,78 @@ def test_calls_that_are_wrong_are_told_so(tmp_path: Path, monkeypatch: pytest.Mo
                 ("newest", ("x",)): (-32602, "count: Expected `int`, got `str`"),
                 ("newest", (1, 2, 3)): (-32602, "newest takes 2 parameters at most"),
                 ("newest", "x"): (-32602, "params are a list, or an object by names"),
+                ("few", (6,)): (-32602, "count: Expected `int` <= 5"),
+                ("leave", ()): (-32000, "leave: SystemExit: with (a private key)"),
                 ("write", ()): (-32000, "write: attempt to write a readonly database"),
                 ("endless", ()): (-32000, "endless: interrupted"),
             }
             for (method, params), (code, words) in expected.items():
                 assert await asked.result(method, params) == {"code": code, "message": words}
+            wrong = await asked.result("newest", {"counts": 1})
+            assert wrong == {"code": -32602, "message": "newest has no parameter counts"}
             assert json.loads(await asked.client.ask(b"{"))["error"]["code"] == -32700
             assert (await asked.call([]))["error"]["code"] == -32600
             assert (await asked.call([1]))[0]["error"]["code"] == -32600
+            for wrong in (True, [], {}):
+                assert (await asked.call({"id": wrong, "method": "newest"}))["error"]["code"] == -32600
 
     play(scene)
+    assert [each for each in caplog.records if each.levelname in {"WARNING", "ERROR"}] == []
+
+
+def test_numbers_and_texts_are_ids_and_no_params_may_be_null(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with asking(tmp_path) as asked:
+            for identity in (7, -1.5, "a", None):
+                answer = await asked.call({"id": identity, "method": "rows", "params": None})
+                assert (answer["result"], answer["id"]) == ([{"number": 1}], identity)
+
+    play(scene)
+
+
+def test_a_batch_has_no_larger_answer_than_a_call(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with asking(tmp_path) as asked:
+            calls = [{"id": number, "method": "large"} for number in range(3)] + [{"id": 3, "method": "rows"}]
+            first, *others, last = await asked.call(calls)
+            assert len(first["result"]) == 3 << 20
+            words = "the answers of a batch have 4194304 bytes at most, less while many wait: ask for less"
+            assert [each["error"]["message"] for each in others] == [words] * 2
+            assert last["result"] == [{"number": 1}]
+
+    play(scene)
+
+
+def test_methods_that_never_return_leave_no_client_waiting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("ledgerd.app.serving.turns.CALL_SECONDS", 0.2)
+    STOPS.clear()
+
+    async def scene() -> None:
+        async with asking(tmp_path) as asked:
+            for _ in range(AT_ONCE_OF_ONE):
+                assert await asked.result("wait") == {"code": -32000, "message": "wait takes more than 0.2 s"}
+            words = "every thread is taken by calls that take long: ask again later"
+            assert await asked.result("rows") == {"code": -32000, "message": words}
+            STOPS.set()
+            while isinstance(found := await asked.result("rows"), dict):
+                assert found["message"] == words
+            assert found == [{"number": 1}]
+
+    play(scene)
+    assert "the method wait has run for 0.2 s, line " in caplog.text
+
+
+def test_types_that_are_known_to_type_checkers_alone_are_refused_at_the_start(tmp_path: Path) -> None:
+    application = Application("typed")
+
+    @application.method
+    def typed(tables: Connection, count: Elsewhere) -> None:  # type: ignore[name-defined]  # noqa: F821 - as tried
+        pass
+
+    with pytest.raises(WrongDeclaration, match=r"method typed are not known .*'Elsewhere' is not defined"):
+        MethodCaller(application, str(tmp_path / "a.sqlite"))
 
 
 def test_pages_say_how_it_is(tmp_path: Path) -> None:

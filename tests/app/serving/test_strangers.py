@@ -106,7 +106,7 @@ def test_whoever_leaves_while_a_call_waits_takes_it_along() -> None:
 
 
 def test_the_answers_of_a_batch_are_made_up_to_a_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "LARGEST_BATCH_ANSWER", 200)
+    monkeypatch.setattr(server, "LARGEST_ANSWER", 200)
 
     async def scene() -> None:
         async with asking(tmp_path) as asked:

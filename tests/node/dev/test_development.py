@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from ledgerd.cli.arguments.process_arguments import duration
 from ledgerd.codec import codec_of
 from ledgerd.node.config.configuration import read_configuration
+from ledgerd.node.dev.development import Development, DevOptions
 from ledgerd.protocol.blocks.transaction import Transaction, unsigned_transaction
 from ledgerd.protocol.crypto.keys import PrivateKey
 from ledgerd.protocol.networks.parameters import TESTNET
@@ -19,6 +21,7 @@ from ledgerd.protocol.operations.money.transfers import Transfer
 from ledgerd.protocol.types.assets import tokens
 from ledgerd.protocol.types.identifiers import BlockId
 from ledgerd.protocol.types.names import AccountName
+from ledgerd.rpc.api.node.dev_api import Head
 from tests.node.processes import NodeProcess
 
 ALICE_KEY = PrivateKey.from_wif("5J9DBCRX5D2ZUUuy9qV2ef9p5sfA3ydHsDs2G531bob7wbEigDJ")
@@ -99,6 +102,34 @@ def test_a_transaction_that_breaks_a_rule_makes_no_block(node: NodeProcess) -> N
 def test_a_transaction_that_expires_before_its_block_is_refused(node: NodeProcess) -> None:
     assert "the chain's clock is ahead of yours" in send(node, "one", lifetime=2)["message"]
     assert send(node, "one", lifetime=10) == {}
+
+
+class IdleDevelopment(Development):
+    """A chain whose head is from long ago; it only notes for when blocks are wanted."""
+
+    def __init__(self, block: object) -> None:
+        self._options = DevOptions(block_time=0)
+        self._chain = cast("Any", SimpleNamespace(chain=SimpleNamespace(head_number=1, block_at=lambda _number: block)))
+        self.made: list[int] = []
+
+    def _now(self) -> int:
+        return 5_000
+
+    def _make(self, second: int) -> None:
+        self.made.append(second)
+
+    def _head(self) -> Head:
+        return Head(1, 1_000)
+
+
+def test_a_transaction_that_was_to_expire_a_minute_after_an_old_head_has_its_block_before() -> None:
+    transfer = Transfer(ALICE, BOB, tokens(1), "")
+    transaction = unsigned_transaction(BlockId(bytes(20)), 1_060, (transfer,)).signed(TESTNET.chain_id, [])
+    development = IdleDevelopment(SimpleNamespace(transactions=[transaction]))
+
+    development.mine_at_once(transaction)
+
+    assert development.made == [1_060]
 
 
 def test_blocks_are_made_when_asked_for(node: NodeProcess) -> None:

@@ -19,6 +19,7 @@ from ledgerd.sdk.api.records.accounts import AccountRecord
 from ledgerd.sdk.api.records.chain import GlobalProperties, ScheduleRecord
 from ledgerd.sdk.api.records.history import AccountPage, Filter, HistoryEntry, RecordedOperation
 from ledgerd.sdk.calling import WrongForm, decoded
+from ledgerd.sdk.errors import ClientError
 from tests.recorded import recorded_result
 from tests.sdk.api.typed_results import NotedCaller
 
@@ -47,6 +48,19 @@ def test_a_type_checker_knows_what_each_method_answers() -> None:
 
     assert caller.asked.method == "broadcast_transaction"
     assert not caller.is_repeatable
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        lambda apis: apis.database.get_accounts("alice"),
+        lambda apis: apis.account_by_key.get_key_references(public_key_text(KEY)),
+        lambda apis: apis.account_by_key.get_key_references(KEY),
+    ],
+)
+def test_a_single_text_is_no_list_of_its_letters(asked: Any) -> None:
+    with pytest.raises(ClientError, match="a list is wanted, and not the single "):
+        asyncio.run(asked(Apis(NotedCaller([]))))
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 
@@ -196,8 +197,36 @@ def test_a_node_of_another_chain_is_refused_and_never_asked_for_anything_else() 
             assert await echo(nodes) == [1]
             assert servers[0].calls == []
         async with scripted(1) as servers, over(servers, chain="cd" * 32) as (nodes, _):
-            with pytest.raises(WrongChain, match=r"is of the chain (ab){8}\.\.\., not of (cd){8}\.\.\."):
+            with pytest.raises(WrongChain, match=r"is of the chain (ab){8}\.\.\., not of (cd){8}\.\.\.") as wrong:
                 await echo(nodes)
+            assert (wrong.value.expected, wrong.value.found) == ("cd" * 32, "ab" * 32)
+
+    play(scene)
+
+
+def test_a_client_that_was_closed_begins_no_connection_that_nobody_ends() -> None:
+    async def scene() -> None:
+        async with scripted(1) as servers:
+            async with over(servers) as (nodes, _):
+                await echo(nodes)
+            with pytest.raises(ClientError, match="the client is closed"):
+                await echo(nodes)
+            assert servers[0].connections == 1
+
+    play(scene)
+
+
+def test_what_cannot_be_sent_is_said_before_it_is() -> None:
+    addresses: Any = ["http://127.0.0.1:8090"]
+    with pytest.raises(ClientError, match=r"one by one: Client\(\*addresses\)"):
+        Nodes(addresses)
+
+    async def scene() -> None:
+        async with scripted(1) as servers, over(servers) as (nodes, _):
+            for value in ({"alice"}, 1 << 80, "\ud800"):
+                with pytest.raises(ClientError, match=r"some_api\.echo: a parameter has no form in JSON: "):
+                    await echo(nodes, value)
+            assert servers[0].calls == []
 
     play(scene)
 

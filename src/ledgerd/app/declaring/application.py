@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias, TypeVar
@@ -71,6 +72,7 @@ class Application:
                 raise WrongDeclaration(f"{self.name}: {kind!r} is no operation")
 
         def declare(handler: H) -> H:
+            self._require_called(handler, "step", "operation")
             self.handlers += [OperationHandler(kind, handler) for kind in kinds]
             return handler
 
@@ -78,6 +80,7 @@ class Application:
 
     def on_block(self, handler: BlockHandler) -> BlockHandler:
         """Declare a handler of every block, called after those of its operations."""
+        self._require_called(handler, "step")
         self.block_handlers.append(handler)
         return handler
 
@@ -86,6 +89,7 @@ class Application:
 
         It may be called for several blocks at once, and again for the same ones after a fork.
         """
+        self._require_called(handler, "step", "number")
         self.irreversible_handlers.append(handler)
         return handler
 
@@ -94,6 +98,11 @@ class Application:
         name = function.__name__
         if not _METHOD.fullmatch(name) or name in self.methods:
             raise WrongDeclaration(f"{self.name}: a method can't be named {name[:80]}, or is declared twice")
+        self._require_plain(function)
+        kinds = [each.kind for each in inspect.signature(function).parameters.values()]
+        by_name = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+        if kinds[:1] != [inspect.Parameter.POSITIONAL_OR_KEYWORD] or any(each not in by_name for each in kinds):
+            raise WrongDeclaration(f"{self.name}: the method {name} takes the tables, and parameters that have names")
         self.methods[name] = function
         return function
 
@@ -103,10 +112,29 @@ class Application:
         def declare(migrate: Migrate) -> Migrate:
             if version in self.migrations or not 1 < version <= self.version:
                 raise WrongDeclaration(f"{self.name}: there is one migration at most to each version up to the present")
+            self._require_called(migrate, "connection")
             self.migrations[version] = migrate
             return migrate
 
         return declare
+
+    def _require_plain(self, function: Callable[..., Any]) -> None:
+        waits = inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function)
+        if waits or inspect.isgeneratorfunction(function):
+            what = "asynchronous" if waits else "a generator"
+            raise WrongDeclaration(
+                f"{self.name}: {handler_name(function)} is {what}, and nothing of it would run: write a plain function"
+            )
+
+    def _require_called(self, function: Callable[..., Any], *arguments: str) -> None:
+        """What would do nothing in silence, or fail at its first block, is refused where it is declared."""
+        self._require_plain(function)
+        try:
+            inspect.signature(function).bind(*arguments)
+        except TypeError as problem:
+            given = ", ".join(arguments)
+            name = handler_name(function)
+            raise WrongDeclaration(f"{self.name}: {name} would be called as {name}({given}): {problem}") from None
 
     @property
     def wants_history(self) -> bool:

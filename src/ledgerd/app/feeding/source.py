@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Sequence
 from ledgerd.app.declaring.application import Application
 from ledgerd.app.declaring.steps import FedBlock
 from ledgerd.app.feeding.settings import FeedSettings
+from ledgerd.client.address import SECURE_SOCKET, SECURE_WEB, SOCKET, WEB, read_address
 from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId, block_number_of
 from ledgerd.sdk import Client
 from ledgerd.sdk.connection.limits import ClientLimits
@@ -78,3 +79,9 @@ class BlockFeed:
 def client_of(settings: FeedSettings, chain: str) -> Client:
     limits = ClientLimits(poll_seconds=settings.poll_seconds)
     return Client(*settings.nodes, chain=chain or None, limits=limits)
+
+
+def require_addresses(nodes: Sequence[str]) -> None:
+    """`OperatorError`: what is no address now will not be one later."""
+    for each in nodes:
+        read_address(each, (WEB, SECURE_WEB, SOCKET, SECURE_SOCKET))

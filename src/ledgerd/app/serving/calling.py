@@ -9,23 +9,27 @@ from typing import Any, get_type_hints
 
 import msgspec
 from sqlalchemy import Row, event
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError
 
 from ledgerd.app.declaring.application import Application
+from ledgerd.app.errors import WrongDeclaration
 from ledgerd.app.tables.databases import READ_SECONDS, database_error_text, open_readers
 from ledgerd.basics.failures import reason_of
+from ledgerd.basics.printable import printable
+from ledgerd.protocol.secrets import without_keys
 
 INVALID_PARAMETERS, NO_METHOD, FAILED = -32602, -32601, -32000
 STEPS = 10_000
 """Of SQLite's, between two looks at the clock."""
 LARGEST_ANSWER = 4 << 20
+"""Bytes, of a call, and of all calls of a batch."""
 
 
 class CallError(Exception):
     """A call that is answered with an error."""
 
     def __init__(self, code: int, message: str) -> None:
-        super().__init__(message)
+        super().__init__(without_keys(message))
         self.code = code
 
 
@@ -36,13 +40,19 @@ class MethodSignature:
         self.name, self.function = name, function
         self.summary = (inspect.getdoc(function) or "").partition("\n")[0]
         parameters = list(inspect.signature(function).parameters.values())[1:]
-        hints = get_type_hints(function)
+        try:
+            hints = get_type_hints(function, include_extras=True)  # with the bounds of `Annotated`
+        except Exception as problem:  # types of the application's file, which may raise anything
+            why = f"the types of the method {name} are not known when it runs: {reason_of(problem)}"
+            raise WrongDeclaration(f"{why}: import them outside of TYPE_CHECKING") from problem
         self.types = {each.name: hints.get(each.name, Any) for each in parameters}
         self.optional = {each.name for each in parameters if each.default is not inspect.Parameter.empty}
         self.result = hints.get("return", Any)
 
     def arguments(self, given: object) -> dict[str, Any]:
         """Parameters as the types that the method declares."""
+        if given is None:
+            given = ()
         if isinstance(given, Sequence) and not isinstance(given, str):
             if len(given) > len(self.types):
                 raise CallError(INVALID_PARAMETERS, f"{self.name} takes {len(self.types)} parameters at most")
@@ -55,7 +65,7 @@ class MethodSignature:
         found = {}
         for name, value in given.items():
             if name not in self.types:
-                raise CallError(INVALID_PARAMETERS, f"{self.name} has no such parameter")
+                raise CallError(INVALID_PARAMETERS, f"{self.name} has no parameter {printable(name)[:80]}")
             try:
                 found[name] = msgspec.convert(value, self.types[name])
             except msgspec.ValidationError as problem:
@@ -86,11 +96,17 @@ class MethodCaller:
             raise
         except DBAPIError as problem:
             raise CallError(FAILED, f"{name}: {database_error_text(problem)}") from problem
-        except (SQLAlchemyError, Exception) as problem:
+        except (Exception, SystemExit, KeyboardInterrupt) as problem:  # whoever calls a method ends no program
             raise CallError(FAILED, f"{name}: {type(problem).__name__}: {reason_of(problem)}") from problem
         if len(answer) > LARGEST_ANSWER:
             raise CallError(FAILED, f"{name}: the answer has more than {LARGEST_ANSWER} bytes: ask for less")
         return answer
+
+    def file_of(self, name: object) -> str:
+        """The file in which a method stands, where that is known."""
+        method = self.methods.get(name) if isinstance(name, str) else None
+        code = getattr(method.function, "__code__", None) if method is not None else None
+        return str(getattr(code, "co_filename", ""))
 
     def close(self) -> None:
         self._engine.dispose()

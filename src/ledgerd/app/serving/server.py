@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 from typing import Any
 
@@ -10,9 +11,9 @@ import msgspec
 from ledgerd.app.declaring.application import Application
 from ledgerd.app.feeding.progress import FeedProgress
 from ledgerd.app.feeding.threads import JobThread
-from ledgerd.app.serving.calling import FAILED, CallError, MethodCaller
+from ledgerd.app.serving.calling import FAILED, LARGEST_ANSWER, CallError, MethodCaller
 from ledgerd.app.serving.description import metrics_of, openrpc_of
-from ledgerd.app.serving.turns import CallTurns
+from ledgerd.app.serving.turns import CallTakesLong, CallTurns
 from ledgerd.basics.addresses import is_loopback
 from ledgerd.basics.quotas import HeldAmounts
 from ledgerd.rpc.call.bounds import LimitsReached
@@ -26,12 +27,12 @@ from ledgerd.rpc.http.service import Server
 from ledgerd.rpc.shares.loop_turns import LoopTurns
 from ledgerd.supervision.work import Work
 
+log = logging.getLogger(__name__)
+
 INVALID_REQUEST, UNREADABLE = -32600, -32700
 LARGEST_REQUEST = 256 << 10
 LARGEST_BATCH = 50
-LARGEST_BATCH_ANSWER = 8 << 20
-"""Bytes of the answers of a batch, after which its other calls are refused."""
-TOO_LARGE = "the answers of batches have too many bytes: ask for less, or for this by itself"
+TOO_LARGE = f"the answers of a batch have {LARGEST_ANSWER} bytes at most, less while many wait: ask for less"
 THREADS = 4
 LONGEST_LAG = 20
 """Blocks behind the head with which an application is still ready."""
@@ -94,27 +95,31 @@ class ApplicationServer(Server):
         answers, size = [], 0
         try:
             for each in asked:
-                if size > LARGEST_BATCH_ANSWER or self.held.is_too_much:
-                    answer = _error(_identity_of(each), FAILED, TOO_LARGE)
-                else:
-                    answer = await self._one(each, share)
-                answers.append(answer)
-                size += len(answer)
-                self.held.change(share, len(answer))
+                left = 0 if self.held.is_too_much else LARGEST_ANSWER - size
+                answers.append(await self._one(each, share, left))
+                size += len(answers[-1])
+                self.held.change(share, len(answers[-1]))
         finally:
             self.held.change(share, -size)
         return b"[" + b",".join(answers) + b"]"
 
-    async def _one(self, asked: Any, share: str) -> bytes:  # noqa: ANN401 - whatever came
-        identity = _identity_of(asked)
-        if not isinstance(asked, dict) or not isinstance(identity, int | str | None):
-            return _error(None, INVALID_REQUEST, "a call is an object with id, method and params")
+    async def _one(self, asked: Any, share: str, most: int = LARGEST_ANSWER) -> bytes:  # noqa: ANN401 - whatever came
+        identity = asked.get("id") if isinstance(asked, dict) else None
+        if not isinstance(asked, dict) or not _is_id(identity):
+            return _error(None, INVALID_REQUEST, "a call is an object with id (a number or a text), method and params")
         self.calls += 1
+        name, given = asked.get("method"), asked.get("params")
         try:
-            name, given = asked.get("method"), asked.get("params", ())
-            result = await self._turns.run(share, lambda: self._caller.call(name, given))
+            result = await self._turns.run(share, lambda: self._caller.call(name, given)) if most > 0 else b""
+        except CallTakesLong as problem:
+            place = problem.thread.place(self._caller.file_of(name))
+            words = {"method": name, "seconds": problem.seconds, "place": place}
+            log.warning("the method %(method)s has run for %(seconds)g s%(place)s; its client has an error", words)
+            return _error(identity, FAILED, f"{name} takes more than {problem.seconds:g} s")
         except CallError as problem:
             return _error(identity, problem.code, str(problem))
+        if not 0 < len(result) <= most:
+            return _error(identity, FAILED, TOO_LARGE)
         return b'{"jsonrpc":"2.0","result":%b,"id":%b}' % (result, msgspec.json.encode(identity))
 
 
@@ -172,10 +177,10 @@ def ready_page(progress: FeedProgress) -> Page:
     return Page(msgspec.json.encode({**fields, "reason": reason} if reason else fields), status=503 if reason else 200)
 
 
-def _identity_of(asked: Any) -> Any:  # noqa: ANN401 - whatever came
-    return asked.get("id") if isinstance(asked, dict) else None
+def _is_id(identity: object) -> bool:
+    return identity is None or (isinstance(identity, int | float | str) and not isinstance(identity, bool))
 
 
-def _error(identity: int | str | None, code: int, message: str) -> bytes:
+def _error(identity: float | str | None, code: int, message: str) -> bytes:
     error = {"code": code, "message": message}
     return msgspec.json.encode({"jsonrpc": "2.0", "error": error, "id": identity})

@@ -16,7 +16,18 @@ MOST_OF_ONE = 16
 """Of one address."""
 AT_ONCE_OF_ONE = 2
 """Of one address that are made at a time, so that the other threads are there for others."""
+CALL_SECONDS = 15.0
+"""After which a client is answered that its call takes too long; a thread that a method never leaves is lost."""
 TOO_MANY = "too many calls wait already: ask again later"
+ALL_TAKEN = "every thread is taken by calls that take long: ask again later"
+
+
+class CallTakesLong(CallError):
+    """A call that has not ended in time; it goes on, and its thread with it."""
+
+    def __init__(self, thread: JobThread) -> None:
+        super().__init__(FAILED, f"a call takes more than {CALL_SECONDS:g} s")
+        self.thread, self.seconds = thread, CALL_SECONDS
 
 
 class CallTurns:
@@ -36,12 +47,16 @@ class CallTurns:
             raise CallError(FAILED, TOO_MANY)
         turn = self._turns.setdefault(share, asyncio.Semaphore(AT_ONCE_OF_ONE))
         self._calls.change(share, 1)
+        thread: JobThread | None = None
         try:
-            thread = await self._thread_in(turn)
-        except BaseException:
-            self._leave(share)
-            raise
-        made = await asyncio.shield(self._tasks.begin(self._on(thread, turn, share, call)))
+            async with asyncio.timeout(CALL_SECONDS):
+                thread = await self._thread_in(turn)
+                made = await asyncio.shield(self._tasks.begin(self._on(thread, turn, share, call)))
+        except TimeoutError:
+            raise CallError(FAILED, ALL_TAKEN) if thread is None else CallTakesLong(thread) from None
+        finally:
+            if thread is None:
+                self._leave(share)
         if isinstance(made, CallError):
             raise made
         return made

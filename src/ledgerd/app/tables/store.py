@@ -199,11 +199,11 @@ class _Guard:
         if isinstance(problem, DBAPIError) and problem.connection_invalidated:
             raise problem
         self._savepoint.rollback()
-        if isinstance(problem, Exception):
+        if isinstance(problem, Exception | SystemExit):  # a library that ends programs would end ours without a word
             raise HandlerFailed(_words(self._step, problem)) from problem
 
 
-def _words(step: ChainStep, problem: Exception) -> str:
+def _words(step: ChainStep, problem: BaseException) -> str:
     at = ""
     if step.row is not None:
         place = step.row.place

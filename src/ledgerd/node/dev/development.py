@@ -216,9 +216,11 @@ class Development(NodePart):
             await self._chain.on_chain(partial(self.mine, 1))
 
     def mine_at_once(self, transaction: Transaction) -> None:
-        """Each block moves the clock a slot ahead, perhaps ahead of the one that an expiration was chosen by."""
+        """Each block moves the clock a slot ahead, perhaps ahead of the one that an expiration was chosen by. Where it
+        was chosen by the head, which stood still since the last transaction, the block is made before it, not now.
+        """
         if self._options.block_time == 0:
-            self.mine(1)
+            self._make(min(self._now(), transaction.expiration))
             chain = self._chain.chain
             block = chain.block_at(chain.head_number)
             is_in = block is not None and any(each.id == transaction.id for each in block.transactions)

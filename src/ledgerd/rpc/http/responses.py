@@ -53,7 +53,11 @@ class Page(NamedTuple):
 
 
 EMPTY_BODY = Page(b"empty request body", TEXT, 400)
-FOREIGN = Page(b"this Host or Origin is not answered here; webserver-allowed-origins says which are", TEXT, 403)
+FOREIGN = Page(
+    b"this Host or Origin is not answered here; webserver-allowed-origins (of ledgerd dev: --allow-origin) names them",
+    TEXT,
+    403,
+)
 FULL = Page(b"too many connections", TEXT, 503)
 TOO_MANY = Page(b"too many requests from this address", TEXT, 429)
 

@@ -5,15 +5,21 @@ All else in this folder is generated from the declarations of the APIs.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeVar
 
 import msgspec
 
 from ledgerd.codec import Codec, codec_of, record_kind
 from ledgerd.codec.errors import DecodeError
 from ledgerd.codec.types.containers import Optional
+from ledgerd.sdk.errors import ClientError
+
+T = TypeVar("T")
+
+MOST_SHOWN = 60
+"""Characters of a value that an error repeats."""
 
 
 class _Member(NamedTuple):
@@ -73,6 +79,15 @@ def sent(form: object, value: object) -> object:
     if value is None or isinstance(value, str):
         return value
     return msgspec.json.decode(codec_of(form).to_json(value))
+
+
+def listed(values: Iterable[T]) -> list[T]:
+    """A list as JSON has it. A single text, which a type checker takes for a list of texts, would be sent as its
+    letters: the answer would be of other accounts, or of none.
+    """
+    if isinstance(values, str | bytes):
+        raise ClientError(f"a list is wanted, and not the single {type(values).__name__} {str(values)[:MOST_SHOWN]!r}")
+    return list(values)
 
 
 def trimmed(params: list[object], *defaults: object) -> list[object]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from http import HTTPStatus
 from typing import Any, Protocol
 
@@ -81,10 +81,11 @@ class NodeLink:
         try:
             async with asyncio.timeout(self._limits.call_seconds):
                 if repeatable:
-                    answer = await self._transport.post(batch_of(calls), self._limits.largest_answer)
+                    body = _body(lambda: batch_of(calls), calls)
+                    answer = await self._transport.post(body, self._limits.largest_answer)
                     return [_read(each, call) for each, call in zip(self._batch(answer, calls), calls, strict=True)]
                 (call,) = calls
-                body = packed(request_of(0, call))
+                body = _body(lambda: packed(request_of(0, call)), calls)
                 answer = await self._transport.post(body, self._limits.largest_answer, is_repeatable=False)
                 return [self._single(answer, call)]
         except TimeoutError:
@@ -148,6 +149,14 @@ def json_of(raw: bytes) -> Json:
     except orjson.JSONDecodeError:
         found = json.loads(raw.decode("utf-8", "surrogateescape"))
     return found
+
+
+def _body(make: Callable[[], bytes], calls: Sequence[NodeCall]) -> bytes:
+    try:
+        return make()
+    except TypeError as problem:
+        names = ", ".join(dict.fromkeys(f"{each.api}.{each.method}" for each in calls))
+        raise ClientError(f"{names}: a parameter has no form in JSON: {problem}") from None
 
 
 def _read(answer: object, call: NodeCall) -> object:

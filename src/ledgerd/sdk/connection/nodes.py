@@ -50,6 +50,8 @@ class Nodes(Caller):
     ) -> None:
         if not urls or len(urls) > MOST_NODES:
             raise ClientError(f"a client needs the address of a node, and has at most {MOST_NODES}")
+        if not all(isinstance(each, str) for each in urls):
+            raise ClientError("the addresses of nodes are texts, given one by one: Client(*addresses)")
         self.limits = limits or ClientLimits()
         self.clock = clock or MachineClock()
         self.links = [NodeLink(url, self.limits) for url in dict.fromkeys(urls)]
@@ -59,6 +61,7 @@ class Nodes(Caller):
         """Its id in hex; where none was given, that of the first node that answered, and None before."""
         self._order = NodeOrder(self.links, self.limits)
         self._places = asyncio.Semaphore(self.limits.at_once)
+        self._is_closed = False
 
     async def call(
         self, api: str, method: str, params: Sequence[object], result: type[T], *, repeatable: bool = True
@@ -98,6 +101,8 @@ class Nodes(Caller):
         """What is read of the answers of a node, of whichever is well or of a certain one. `read` gets a result or a
         `NodeError` for each call. Where it raises `WrongAnswer`, the node has failed; at `Unsuited`, another is asked.
         """
+        if self._is_closed:
+            raise ClientError("the client is closed")
         attempt = _Attempt(calls, read, repeatable, of)
         async with self._places:
             try:
@@ -118,6 +123,8 @@ class Nodes(Caller):
         self._order.demote(node)
 
     def close(self) -> None:
+        """End its connections, for good: what came after would begin one that nobody ends."""
+        self._is_closed = True
         for link in self.links:
             link.close()
 
@@ -182,7 +189,7 @@ class Nodes(Caller):
         expected = self.chain or chain
         if chain != expected:
             words = f"{node.name} is of the chain {chain[:SHOWN_DIGITS]}..., not of {expected[:SHOWN_DIGITS]}..."
-            raise CallFailed(WrongChain(words), was_sent=False)
+            raise CallFailed(WrongChain(words, expected=expected, found=chain), was_sent=False)
         self.chain, self.config = expected, self.config or config
         self._order.checked(node, self.clock.passed(), self.clock.now() - time)
 
@@ -192,7 +199,10 @@ class Nodes(Caller):
             errors = [each.refusal for each in self.links if each.refusal is not None]
         kinds = {type(each) for each in errors}
         kind = kinds.pop() if len(kinds) == 1 else NodeUnavailable
-        return kind("; ".join(map(str, errors)))
+        words, first = "; ".join(map(str, errors)), errors[0] if errors else None
+        if kind is WrongChain and isinstance(first, WrongChain):
+            return WrongChain(words, expected=first.expected, found=first.found)
+        return kind(words)
 
 
 class _Attempt(Generic[T]):

@@ -43,7 +43,9 @@ def test_lists_of_plugins_may_have_empty_places(tmp_path: Path) -> None:
 def test_an_unknown_plugin_brings_the_nearest_one(tmp_path: Path) -> None:
     (problem,) = problems(tmp_path, "plugin = chain databse_api")
 
-    assert problem.startswith("FILE:1: plugin = databse_api: names no plugin; the nearest one is database_api.")
+    assert problem.startswith(
+        "FILE:1: plugin = databse_api: names no plugin; the nearest one is database_api; of others none is"
+    )
 
 
 @pytest.mark.parametrize("network", ["mainnet", "testnet"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Literal
 
@@ -84,7 +85,8 @@ def _read_plugin(text: str) -> str:
             return _OWN_PLUGIN.read(text)
         except WrongValue as fault:
             names = ", ".join(map(str, found))
-            raise WrongValue(f"{fault}; of others are installed {names}" if names else str(fault)) from None
+            others = f"of others are installed {names}" if names else f"of others none is installed in {sys.prefix}"
+            raise WrongValue(f"{fault}; {others}") from None
     if problem := fault_of_name(text, found):
         raise WrongValue(problem)
     return text

@@ -24,7 +24,7 @@ from ledgerd.history.errors import HistoryDamaged
 from ledgerd.node.config.logging.setup import set_up_child_logging
 from ledgerd.node.config.options.application import OPERATION_HISTORY, LogFormat
 from ledgerd.node.workers.settings import WorkerSettings
-from ledgerd.plugins.declarations import ApiPlugin, ObserverPlugin, PluginRefused
+from ledgerd.plugins.declarations import ApiPlugin, ObserverPlugin, PluginRefused, fault_of_observer
 from ledgerd.plugins.feeding import Feed, FeedBroken, ObserverFailed
 from ledgerd.plugins.installed import load, text_of_failure
 from ledgerd.plugins.messages import MOST_ORDER, OBSERVER_PATIENCE, PluginOrder, PluginReport, packed
@@ -170,8 +170,10 @@ def _observe(order: PluginOrder, plugin: ObserverPlugin, channel: NodeChannel) -
     source = HistorySource(Path(settings.data_dir), settings.history)
     try:
         observer = plugin.make(folder)
-    except Exception as problem:
+    except (Exception, SystemExit) as problem:
         raise ObserverFailed(f"it cannot be made: {text_of_failure(problem)}") from problem
+    if fault := fault_of_observer(observer):
+        raise PluginRefused(fault)
     feed = Feed(source, folder / POSITION_FILE, observer, plugin.start)
     Feeding(feed, channel).run()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ledgerd.sdk.api.forms import listed
 from ledgerd.sdk.api.records.accounts import AccountRecord
 from ledgerd.sdk.api.records.history import AccountBalances
 from ledgerd.sdk.calling import Caller
@@ -21,12 +22,14 @@ class StateApi:
         that were unknown there are left out. A block of which that is not known is refused, with the first one of
         which it is.
         """
-        return await self._caller.call("state_api", "get_accounts_at", [block, list(names)], tuple[AccountRecord, ...])
+        return await self._caller.call(
+            "state_api", "get_accounts_at", [block, listed(names)], tuple[AccountRecord, ...]
+        )
 
     async def get_balances_at(self, block: int, names: Sequence[str]) -> tuple[AccountBalances, ...]:
         """What the accounts of these names had after a block, in their order. A block of which that is not known is
         refused, with the first one of which it is.
         """
         return await self._caller.call(
-            "state_api", "get_balances_at", [block, list(names)], tuple[AccountBalances, ...]
+            "state_api", "get_balances_at", [block, listed(names)], tuple[AccountBalances, ...]
         )

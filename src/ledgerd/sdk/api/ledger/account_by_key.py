@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ledgerd.protocol.crypto.keys import PublicKey
 from ledgerd.protocol.types.names import AccountName
-from ledgerd.sdk.api.forms import sent
+from ledgerd.sdk.api.forms import listed, sent
 from ledgerd.sdk.calling import Caller
 
 
@@ -25,6 +25,6 @@ class AccountByKeyApi:
         return await self._caller.call(
             "account_by_key",
             "get_key_references",
-            [[sent(PublicKey, each) for each in keys]],
+            [[sent(PublicKey, each) for each in listed(keys)]],
             tuple[tuple[AccountName, ...], ...],
         )

@@ -13,7 +13,7 @@ from ledgerd.protocol.blocks.transaction import Transaction
 from ledgerd.protocol.crypto.keys import PublicKey
 from ledgerd.protocol.types.times import Time
 from ledgerd.protocol.types.versions import HardforkVersion
-from ledgerd.sdk.api.forms import sent, trimmed
+from ledgerd.sdk.api.forms import listed, sent, trimmed
 from ledgerd.sdk.api.records.accounts import (
     AccountOnSale,
     AccountRecord,
@@ -66,12 +66,12 @@ class DatabaseApi:
 
     async def get_accounts(self, names: Sequence[str]) -> tuple[AccountRecord, ...]:
         """The accounts of these names, in their order; unknown names are left out."""
-        return await self._caller.call("database_api", "get_accounts", [list(names)], tuple[AccountRecord, ...])
+        return await self._caller.call("database_api", "get_accounts", [listed(names)], tuple[AccountRecord, ...])
 
     async def lookup_account_names(self, names: Sequence[str]) -> tuple[AccountRecord | None, ...]:
         """The accounts of these names, with null for unknown ones, and without the votes of the accounts."""
         return await self._caller.call(
-            "database_api", "lookup_account_names", [list(names)], tuple[AccountRecord | None, ...]
+            "database_api", "lookup_account_names", [listed(names)], tuple[AccountRecord | None, ...]
         )
 
     async def lookup_accounts(self, lower_bound_name: str, limit: int) -> tuple[str, ...]:
@@ -97,7 +97,7 @@ class DatabaseApi:
         return await self._caller.call(
             "database_api",
             "get_required_signatures",
-            [sent(Transaction, transaction), [sent(PublicKey, each) for each in available_keys]],
+            [sent(Transaction, transaction), [sent(PublicKey, each) for each in listed(available_keys)]],
             tuple[PublicKey, ...],
         )
 
@@ -114,7 +114,10 @@ class DatabaseApi:
     async def verify_account_authority(self, account: str, signers: Sequence[PublicKey | str]) -> bool:
         """True for an account that needs no signature; the keys are ignored, as in the reference."""
         return await self._caller.call(
-            "database_api", "verify_account_authority", [account, [sent(PublicKey, each) for each in signers]], bool
+            "database_api",
+            "verify_account_authority",
+            [account, [sent(PublicKey, each) for each in listed(signers)]],
+            bool,
         )
 
     async def get_block(self, block_num: int) -> Block | None:

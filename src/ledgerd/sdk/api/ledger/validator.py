@@ -8,6 +8,7 @@ from typing import cast
 
 from ledgerd.codec.types.numbers import UInt64
 from ledgerd.protocol.types.names import AccountName
+from ledgerd.sdk.api.forms import listed
 from ledgerd.sdk.api.records.chain import ScheduleRecord, ValidatorRecord
 from ledgerd.sdk.calling import Caller
 
@@ -39,13 +40,13 @@ class ValidatorApi:
     async def get_validators(self, ids: Sequence[int]) -> tuple[ValidatorRecord | None, ...]:
         """The validators with these ids; null for one that does not exist."""
         return await self._caller.call(
-            "validator_api", "get_validators", [list(ids)], tuple[ValidatorRecord | None, ...]
+            "validator_api", "get_validators", [listed(ids)], tuple[ValidatorRecord | None, ...]
         )
 
     async def get_witnesses(self, ids: Sequence[int]) -> tuple[ValidatorRecord | None, ...]:
         """The validators with these ids; null for one that does not exist. The older name of `get_validators`."""
         return await self._caller.call(
-            "validator_api", "get_witnesses", [list(ids)], tuple[ValidatorRecord | None, ...]
+            "validator_api", "get_witnesses", [listed(ids)], tuple[ValidatorRecord | None, ...]
         )
 
     async def get_validator_by_account(self, account: str) -> ValidatorRecord | None:
