@@ -14,7 +14,7 @@ from sqlalchemy import Column, Integer
 
 from ledgerd.app.declaring.application import Application
 from ledgerd.app.declaring.steps import ChainStep
-from ledgerd.app.errors import AlreadyRunning, DatabaseRefused, HandlerHangs, TablesChanged
+from ledgerd.app.errors import AlreadyRunning, DatabaseLost, DatabaseRefused, HandlerHangs, TablesChanged
 from ledgerd.app.feeding import following
 from ledgerd.app.feeding.settings import FeedSettings
 from ledgerd.app.process import ApplicationPart
@@ -254,6 +254,20 @@ def test_a_database_that_another_program_has_locked_is_waited_for(
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(DatabaseRefused, match="the database: database is locked"):
             run(counting(), RecordedNode(), file, until=40)
+
+
+def test_a_database_that_is_locked_before_the_first_block_is_waited_for_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ledgerd.app.tables.databases.BUSY_SECONDS", 0)
+    file = tmp_path / "a.sqlite"
+    with open_tables(counting(), str(file)) as tables, closing(sqlite3.connect(file, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(DatabaseLost, match="the database: database is locked"):
+            tables.keep_chain("ab" * 32)
+        other.execute("ROLLBACK")
+        tables.keep_chain("ab" * 32)
+        assert tables.chain == "ab" * 32
 
 
 def test_an_application_that_is_at_the_head_is_ready_before_the_next_block(tmp_path: Path) -> None:
