@@ -124,7 +124,7 @@ class MethodCalls:
 
 def _refusal(refusal: PluginError) -> MethodAnswer:
     is_code = isinstance(refusal.code, int) and abs(refusal.code) < 1 << 31
-    message = without_keys(str(refusal.message)[:LONGEST_MESSAGE]).encode("utf-8", "replace").decode()
+    message = without_keys(str(refusal.message))[:LONGEST_MESSAGE].encode("utf-8", "replace").decode()
     return MethodAnswer(code=refusal.code if is_code else OTHER, message=message)
 
 
