@@ -24,7 +24,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 def test_every_example_prints_what_the_page_shows(url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lessons = [each for each in lessons_of("sdk-transactions.md", {NODE: url}) if each.step.kind.startswith("python ")]
-    assert len(lessons) == 4
+    assert len(lessons) == 5
     for step, shown in lessons:
         program = tmp_path / step.kind.split()[1]
         program.write_text(step.text, encoding="utf-8")

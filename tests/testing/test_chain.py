@@ -12,6 +12,7 @@ from ledgerd.protocol.operations.money.transfers import Transfer
 from ledgerd.protocol.types.assets import tokens
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.protocol.types.time_text import parse_time_text
+from ledgerd.sdk import Viz
 from ledgerd.testing.chain import DevChain
 from ledgerd.testing.errors import NoKey, RequestRefused
 from tests.patience import PATIENCE
@@ -37,6 +38,13 @@ def test_equal_transfers_are_two(chain: DevChain) -> None:
 
     assert first.id != second.id
     assert chain.balance("bob") == "10002.000 VIZ"
+
+
+def test_amounts_of_the_client_are_taken_as_their_texts_are(chain: DevChain) -> None:
+    rich = chain.new_account("rich", balance=Viz("5"), stake=Viz.from_units(2_000))
+    chain.transfer(rich, "bob", Viz("1.5"))
+
+    assert Viz(chain.balance(rich)) == Viz("3.5")
 
 
 def test_operations_are_sent_together_as_json_and_as_records(chain: DevChain) -> None:

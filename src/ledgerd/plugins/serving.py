@@ -84,6 +84,7 @@ class MethodCalls:
         try:
             return self._bounded(method, asked)
         except TookTooLong:
+            self._time(0)  # the interruption may have come while the time was being stopped
             return MethodAnswer(code=OTHER, message=f"{self._name}.{method.name} took more than {self._seconds:g} s")
         except PluginError as refusal:
             return _refusal(refusal)
@@ -105,8 +106,10 @@ class MethodCalls:
             result = method(given, asked.params)
             text = msgspec.json.encode(result)
         finally:
-            self._time(0)
-            given.close()
+            try:
+                self._time(0)
+            finally:
+                given.close()
         return _too_large(asked.most) if 0 < asked.most < len(text) else MethodAnswer(result=msgspec.Raw(text))
 
     def _time(self, seconds: float) -> None:
@@ -121,7 +124,7 @@ class MethodCalls:
 
 def _refusal(refusal: PluginError) -> MethodAnswer:
     is_code = isinstance(refusal.code, int) and abs(refusal.code) < 1 << 31
-    message = without_keys(str(refusal.message)[:LONGEST_MESSAGE]).encode("utf-8", "replace").decode()
+    message = without_keys(str(refusal.message))[:LONGEST_MESSAGE].encode("utf-8", "replace").decode()
     return MethodAnswer(code=refusal.code if is_code else OTHER, message=message)
 
 

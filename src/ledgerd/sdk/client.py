@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ledgerd.sdk.streams.events import BlockEvent, OperationEvent, Since, Undone
     from ledgerd.sdk.streams.stream import ChainStream
     from ledgerd.sdk.transactions.builder import TransactionBuilder
+    from ledgerd.sdk.transactions.prepared import PreparedTransaction
 
 WINDOW = 256
 """Blocks that a fork may undo, unless more are asked for."""
@@ -176,6 +177,13 @@ class Client(Apis):
             ring |= each if isinstance(each, KeyRing) else KeyRing(each)
         chain = self.nodes.chain
         return TransactionBuilder(self.nodes, ring, chain_id=bytes.fromhex(chain) if chain else None, lifetime=lifetime)
+
+    def prepared(self, text: str | bytes) -> PreparedTransaction:
+        """A transaction that was exported, or stored before it was sent: to be signed, tried out, sent or followed."""
+        from ledgerd.sdk.transactions.prepared import PreparedTransaction  # noqa: PLC0415 - the same
+
+        chain = self.nodes.chain
+        return PreparedTransaction.from_text(text, self.nodes, chain_id=bytes.fromhex(chain) if chain else None)
 
     def _kept(self, stream: ChainStream[Any]) -> ChainStream[Any]:
         self._streams.add(stream)

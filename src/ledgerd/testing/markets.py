@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ledgerd.pricing.lmsr import depth_of_liquidity
 from ledgerd.protocol.types.assets import Asset, tokens
 from ledgerd.protocol.types.time_text import parse_time_text, time_text
 from ledgerd.testing.sending import Sending
+
+if TYPE_CHECKING:
+    from ledgerd.sdk.amounts import Viz
 
 BINARY, MULTI = 0, 1
 TWO = 2
@@ -55,10 +58,10 @@ class Market:
         """The market as `prediction_market_api.get_market` gives it."""
         return self._chain.call(API, "get_market", self.number)
 
-    def bet(self, account: str, outcome: OutcomeChoice, amount: str) -> int:
+    def bet(self, account: str, outcome: OutcomeChoice, amount: Viz | str) -> int:
         """Bet on an outcome; the number of the bet."""
         place = "side" if len(self.outcomes) == TWO else "outcome_index"
-        fields = {"account": account, "market_id": self.number, "amount": amount, place: self._index(outcome)}
+        fields = {"account": account, "market_id": self.number, "amount": str(amount), place: self._index(outcome)}
         self._chain.send(("pm_place_bet", fields))
         bets = self._chain.call(API, "get_market_bets", self.number, 0, 1, "newest")
         return int(bets[0]["id"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ledgerd.basics.closing import Closing
 from ledgerd.protocol.types.identifiers import BlockId
@@ -16,6 +16,9 @@ from ledgerd.testing.markets import Market, open_market
 from ledgerd.testing.requests import Requests
 from ledgerd.testing.running.process import NodeProcess
 from ledgerd.testing.sending import Sending, Signer, as_json, signed_transaction
+
+if TYPE_CHECKING:
+    from ledgerd.sdk.amounts import Viz
 
 LIFETIME, LIFETIMES = 600, 2_400
 """Seconds until a transaction expires: from the first on, so many others, lest two that are equal have one id."""
@@ -168,15 +171,15 @@ class ChainNode(Closing):
         confirmed = self.call("network_broadcast_api", "broadcast_transaction_synchronous", as_json(transaction))
         return Receipt(confirmed["id"], confirmed["block_num"])
 
-    def transfer(self, sender: str, recipient: str, amount: str, memo: str = "") -> Receipt:
+    def transfer(self, sender: str, recipient: str, amount: Viz | str, memo: str = "") -> Receipt:
         """Transfer an amount, such as `"1.000 VIZ"`."""
-        fields = {"from": str(sender), "to": str(recipient), "amount": amount, "memo": memo}
+        fields = {"from": str(sender), "to": str(recipient), "amount": str(amount), "memo": memo}
         return self.send(("transfer", fields))
 
-    def new_account(self, name: str, balance: str = NOTHING, stake: str = NOTHING) -> KeyedAccount:
+    def new_account(self, name: str, balance: Viz | str = NOTHING, stake: Viz | str = NOTHING) -> KeyedAccount:
         """Make an account with keys of its own, so many tokens, and so many more turned into shares."""
         account = KeyedAccount.with_password(name)
-        self.send(*creation(account, balance, stake))
+        self.send(*creation(account, str(balance), str(stake)))
         self.accounts.add(account)
         return account
 

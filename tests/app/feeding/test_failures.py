@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from contextlib import AbstractContextManager, closing
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -13,10 +14,12 @@ from sqlalchemy import Column, Integer
 
 from ledgerd.app.declaring.application import Application
 from ledgerd.app.declaring.steps import ChainStep
-from ledgerd.app.errors import AlreadyRunning, HandlerHangs, TablesChanged
+from ledgerd.app.errors import AlreadyRunning, DatabaseLost, DatabaseRefused, HandlerHangs, TablesChanged
+from ledgerd.app.feeding import following
 from ledgerd.app.feeding.settings import FeedSettings
 from ledgerd.app.process import ApplicationPart
 from ledgerd.app.tables.opening import open_tables
+from ledgerd.app.tables.store import FollowedTables
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.supervision.part import Supervisor
 from ledgerd.supervision.tasks import first_of
@@ -218,5 +221,65 @@ def test_what_is_no_address_of_a_node_ends_the_program(tmp_path: Path) -> None:
         part = ApplicationPart(counting(), settings_of("127.0.0.1:8090", tmp_path / "a.sqlite"), None)
         with pytest.raises(OperatorError, match=r"127\.0\.0\.1:8090 is no address of a node: http://localhost:8090 is"):
             await part.start()
+
+    play(scene)
+
+
+def test_a_database_that_another_program_has_locked_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ledgerd.app.tables.databases.BUSY_SECONDS", 0)
+    file = tmp_path / "a.sqlite"
+    run(counting(), RecordedNode(), file, until=10)
+    with closing(sqlite3.connect(file, isolation_level=None, check_same_thread=False)) as other:
+        advance, opened, starts = FollowedTables.advance, open_tables, list[str]()
+
+        def locked_at_first(tables: FollowedTables, *more: Any) -> None:
+            if len(starts) == 1:
+                other.execute("BEGIN IMMEDIATE")
+            advance(tables, *more)
+
+        def released_at_last(application: Application, address: str) -> AbstractContextManager[FollowedTables]:
+            starts.append(address)
+            if len(starts) == 4:
+                other.execute("ROLLBACK")
+            return opened(application, address)
+
+        monkeypatch.setattr(FollowedTables, "advance", locked_at_first)
+        monkeypatch.setattr(following, "open_tables", released_at_last)
+        part = run(counting(), RecordedNode(), file, until=40)
+        assert (len(starts), part.progress.failures, part.progress.failing) == (4, 3, "")
+        assert numbers(file) == list(range(1, 41))
+
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(DatabaseRefused, match="the database: database is locked"):
+            run(counting(), RecordedNode(), file, until=40)
+
+
+def test_a_database_that_is_locked_before_the_first_block_is_waited_for_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ledgerd.app.tables.databases.BUSY_SECONDS", 0)
+    file = tmp_path / "a.sqlite"
+    with open_tables(counting(), str(file)) as tables, closing(sqlite3.connect(file, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(DatabaseLost, match="the database: database is locked"):
+            tables.keep_chain("ab" * 32)
+        other.execute("ROLLBACK")
+        tables.keep_chain("ab" * 32)
+        assert tables.chain == "ab" * 32
+
+
+def test_an_application_that_is_at_the_head_is_ready_before_the_next_block(tmp_path: Path) -> None:
+    run(counting(), RecordedNode(), tmp_path / "a.sqlite", until=40)
+
+    async def scene() -> None:
+        async with serving_nodes([ForkingNode("open-2", 40, ())]) as urls:
+            part = ApplicationPart(counting(), settings_of(urls[0], tmp_path / "a.sqlite"), None)
+            await part.start()
+            assert part.progress.failing == "the first block is awaited"
+            await part.progress.moved()
+            assert (part.progress.failing, part.progress.blocks, part.progress.behind) == ("", 0, 0)
+            await part.stop()
 
     play(scene)

@@ -122,14 +122,14 @@ class IdleDevelopment(Development):
         return Head(1, 1_000)
 
 
-def test_a_transaction_that_was_to_expire_a_minute_after_an_old_head_has_its_block_before() -> None:
+def test_a_transaction_that_was_to_expire_a_minute_after_an_old_head_has_its_block_behind_that() -> None:
     transfer = Transfer(ALICE, BOB, tokens(1), "")
     transaction = unsigned_transaction(BlockId(bytes(20)), 1_060, (transfer,)).signed(TESTNET.chain_id, [])
     development = IdleDevelopment(SimpleNamespace(transactions=[transaction]))
 
     development.mine_at_once(transaction)
 
-    assert development.made == [1_060]
+    assert development.made == [1_000]
 
 
 def test_blocks_are_made_when_asked_for(node: NodeProcess) -> None:

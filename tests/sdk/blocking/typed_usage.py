@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     assert_type(t.sent.in_block(), int)
     assert_type(t.sent.irreversible(seconds=60), int)
     assert_type(t.prepare().send(), BlockingSentTransaction)
+    assert_type(client.prepared("a text").send(), BlockingSentTransaction)
 
     client.database.get_accounts(1)  # type: ignore[arg-type]  # a check fails should any of these be allowed
     client.blocks(since=1.5)  # type: ignore[call-overload]

@@ -8,6 +8,7 @@ import json
 import pytest
 
 from ledgerd.protocol.networks.parameters import TESTNET
+from ledgerd.sdk import Client
 from ledgerd.sdk.amounts import Viz
 from ledgerd.sdk.errors import WrongAnswer, WrongChain
 from ledgerd.sdk.keys.keyring import KeyRing
@@ -105,4 +106,7 @@ def test_a_text_for_another_chain_than_the_one_that_is_meant_is_refused() -> Non
     assert PreparedTransaction.from_text(text, chain_id=TESTNET.chain_id).missing is None
     with pytest.raises(WrongChain) as wrong:
         PreparedTransaction.from_text(text, chain_id=bytes(32))
-    assert wrong.value.found == TESTNET.chain_id.hex()
+    with pytest.raises(WrongChain):
+        Client("http://127.0.0.1:1", chain=bytes(32)).prepared(text)
+    assert Client("http://127.0.0.1:1").prepared(text).missing is None
+    assert (wrong.value.expected, wrong.value.found) == ("00" * 32, TESTNET.chain_id.hex())

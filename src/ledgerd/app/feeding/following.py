@@ -12,15 +12,16 @@ from collections.abc import Sequence
 from contextlib import ExitStack, aclosing, suppress
 from functools import partial
 
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from ledgerd.app.declaring.application import Application
 from ledgerd.app.declaring.steps import FedBlock
-from ledgerd.app.errors import DatabaseLost, HandlerFailed, HandlerHangs, WrongFeed
-from ledgerd.app.feeding.progress import FeedProgress
+from ledgerd.app.errors import DatabaseLost, DatabaseRefused, HandlerFailed, HandlerHangs, WrongFeed
+from ledgerd.app.feeding.progress import AWAITED, FeedProgress
 from ledgerd.app.feeding.settings import FeedSettings
 from ledgerd.app.feeding.source import BlockFeed, client_of
 from ledgerd.app.feeding.threads import JobThread
+from ledgerd.app.tables.databases import database_error_text
 from ledgerd.app.tables.opening import open_tables
 from ledgerd.app.tables.store import FollowedTables
 from ledgerd.protocol.types.identifiers import BlockId, block_number_of
@@ -51,16 +52,19 @@ class ApplicationFeed:
 
     async def open(self) -> None:
         """What is wrong with the tables is an `OperatorError`."""
-        self._tables = await self._thread.run(self._opened)
+        try:
+            self._tables = await self._thread.run(self._opened)
+        except DatabaseLost as problem:
+            raise DatabaseRefused(str(problem)) from problem
 
     async def run(self) -> None:
-        """Until the last block that is asked for, if there is one."""
+        """Until the last block that is asked for, if there is one. A database that was there once will be again."""
         while True:
-            if (tables := self._tables) is None:
-                tables = await self._thread.run(self._opened)
             try:
+                if (tables := self._tables) is None:
+                    tables = await self._thread.run(self._opened)
                 await self._follow_again(tables)
-            except DatabaseLost as problem:
+            except (DatabaseLost, DatabaseRefused) as problem:
                 self._tables = None
                 await self._thread.run(self._close)
                 await self._fail(problem)
@@ -91,7 +95,10 @@ class ApplicationFeed:
                 )
 
     def _opened(self) -> FollowedTables:
-        tables = self._open.enter_context(open_tables(self._application, self._settings.database))
+        try:
+            tables = self._open.enter_context(open_tables(self._application, self._settings.database))
+        except DBAPIError as problem:
+            raise DatabaseLost(f"the database: {database_error_text(problem)}") from problem
         tables.at = self._progress.call
         return tables
 
@@ -123,6 +130,7 @@ class ApplicationFeed:
                 chain = await client.chain_id()
                 await self._thread.run(partial(tables.keep_chain, chain))
             feed = BlockFeed(self._application, self._settings, client)
+            feed.nodes.told = partial(self._learn_head, tables, feed)
             self._show(tables, feed)
             try:
                 await _Batches(self, tables, feed).run()
@@ -153,6 +161,12 @@ class ApplicationFeed:
         progress.number = tables.next - 1
         progress.head = max(feed.nodes.head, progress.number)
         progress.reversible = sum(each.can_undo for each in tables.applied)
+
+    def _learn_head(self, tables: FollowedTables, feed: BlockFeed) -> None:
+        """A node has said where its chain stands: there may be nothing to wait for."""
+        self._show(tables, feed)
+        if self._progress.failing == AWAITED and tables.applied and not self._progress.behind:
+            self._progress.set_failing("")
 
     def _log(self, undone: Sequence[BlockId]) -> None:
         progress, now = self._progress, time.monotonic()

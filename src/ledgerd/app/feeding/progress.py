@@ -6,6 +6,8 @@ import asyncio
 import time
 from collections.abc import Callable
 
+AWAITED = "the first block is awaited"
+
 
 class FeedProgress:
     """The state of a feed."""
@@ -21,7 +23,7 @@ class FeedProgress:
         """Blocks that can be undone."""
         self.blocks = self.operations = self.undone = self.forks = self.failures = 0
         """Since the start."""
-        self.failing = "the first block is awaited"
+        self.failing = AWAITED
         """Why it does not go on; empty while it does."""
         self._changed = asyncio.Event()
         self._calling: tuple[int, str, str, float] = (0, "", "", 0.0)

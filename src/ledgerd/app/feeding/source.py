@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 
 from ledgerd.app.declaring.application import Application
 from ledgerd.app.declaring.steps import FedBlock
@@ -32,10 +32,13 @@ class WatchedNodes(NodesSource):
 
     head = 0
     irreversible = NO_BLOCK
+    told: Callable[[], None] = staticmethod(lambda: None)
+    """Called when they have said so."""
 
     async def report(self) -> HeadReport[NodeLink]:
         report = await super().report()
         self.head, self.irreversible = block_number_of(report.head), report.irreversible
+        self.told()
         return report
 
 

@@ -55,8 +55,11 @@ class FollowedTables:
 
     def keep_chain(self, chain: str) -> None:
         """Remember which chain this is, once its first node was asked."""
-        with self._connection.begin():
-            self._facts.chain = chain
+        try:
+            with self._connection.begin():
+                self._facts.chain = chain
+        except DBAPIError as problem:
+            raise DatabaseLost(f"the database: {database_error_text(problem)}") from problem
         self.chain = chain
 
     def advance(self, blocks: Sequence[FedBlock], irreversible: int, undone: Sequence[BlockId] = ()) -> None:

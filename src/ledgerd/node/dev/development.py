@@ -123,6 +123,8 @@ MOST_BLOCKS = 100_000
 MOST_SLOTS = 10 * BLOCKS_PER_YEAR
 """That one call may move the clock by: each missed slot costs time on the chain's thread."""
 SNAPSHOT_FOLDER = "dev-snapshots"
+SPREAD_SECONDS = 10
+"""By which expirations of transactions that were made at the same time may differ."""
 
 
 class DevOptions(msgspec.Struct, frozen=True):
@@ -217,10 +219,12 @@ class Development(NodePart):
 
     def mine_at_once(self, transaction: Transaction) -> None:
         """Each block moves the clock a slot ahead, perhaps ahead of the one that an expiration was chosen by. Where it
-        was chosen by the head, which stood still since the last transaction, the block is made before it, not now.
+        was chosen by the head, which stood still since the last transaction, the block is in the slot behind that one,
+        and others that were made at the same time still have theirs.
         """
         if self._options.block_time == 0:
-            self._make(min(self._now(), transaction.expiration))
+            now = self._now()
+            self._make(now if now + SPREAD_SECONDS < transaction.expiration else self._head().time)
             chain = self._chain.chain
             block = chain.block_at(chain.head_number)
             is_in = block is not None and any(each.id == transaction.id for each in block.transactions)

@@ -84,5 +84,5 @@ class OperationEvent(msgspec.Struct, frozen=True):
 
 Since: TypeAlias = int | str | StreamCursor | Sequence[StreamCursor | str] | None
 """Where a stream begins: with a block by its number; behind a cursor; behind the newest of several that the chain still
-has; without any, with the next block.
+has, or with block 1 where the list has none; without any, with the next block.
 """

@@ -55,8 +55,9 @@ class PreparedTransaction:
         Without a caller it can be looked at and signed.
         """
         loaded = read(text.encode("utf-8", "replace") if isinstance(text, str) else text)
-        if chain_id not in (None, loaded.draft.chain_id):
-            raise WrongChain("the transaction is for another chain", found=loaded.draft.chain_id.hex())
+        found = loaded.draft.chain_id
+        if chain_id is not None and chain_id != found:
+            raise WrongChain("the transaction is for another chain", expected=chain_id.hex(), found=found.hex())
         # Whoever else has the text may have sent it.
         return cls(loaded.draft, loaded.signers(), caller, waiting, may_be_sent=True)
 

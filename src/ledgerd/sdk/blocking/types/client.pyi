@@ -10,6 +10,7 @@ from ledgerd.protocol.crypto.keys import PrivateKey
 from ledgerd.sdk.blocking.types.api.apis import BlockingApis
 from ledgerd.sdk.blocking.types.streams.stream import BlockingChainStream
 from ledgerd.sdk.blocking.types.transactions.builder import BlockingTransactionBuilder
+from ledgerd.sdk.blocking.types.transactions.prepared import BlockingPreparedTransaction
 from ledgerd.sdk.calling import TypedCall
 from ledgerd.sdk.client import StreamSelection, StreamStretch
 from ledgerd.sdk.connection.clock import ClientClock
@@ -111,6 +112,9 @@ class BlockingClient(BlockingApis):
         """A transaction, signed with these keys and sent at the end of `with`. Texts are keys in WIF. After so
         many seconds it cannot come into a block any more.
         """
+
+    def prepared(self, text: str | bytes) -> BlockingPreparedTransaction:
+        """A transaction that was exported, or stored before it was sent: to be signed, tried out, sent or followed."""
 
     def close(self) -> None:
         """End its streams, its connections and its thread."""
