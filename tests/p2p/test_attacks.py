@@ -224,7 +224,10 @@ def test_members_that_are_looked_at_are_charged_to_the_address_that_sends_them(
     assert 1 <= recovered.times - before <= 3
 
 
-@pytest.mark.parametrize("text", ["[", '"', '{"a":[', "[" * 60_000])
+DEEP = "[" * 20_000 + "]" * 20_000
+
+
+@pytest.mark.parametrize("text", ["[", '"', "[" * 60_000, f"[{DEEP},", f'{{"a":[{DEEP},'])
 def test_a_transaction_whose_json_ends_too_early_is_refused_and_others_are_heard(
     talk: Talk, others: Network, text: str
 ) -> None:
