@@ -241,6 +241,29 @@ def test_a_transaction_whose_json_ends_too_early_is_refused_and_others_are_heard
     assert signed.id in talk.network.intake.mempool
 
 
+def test_a_fault_of_ours_in_judging_a_transaction_refuses_it_and_is_told(
+    talk: Talk, others: Network, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    attacker, honest = talk.meet(ATTACKER), talk.meet()
+    first, second = (others.signed(Transfer(VIZ, VIZ, tokens(amount), ""), lifetime=100) for amount in (1, 2))
+    with monkeypatch.context() as patch:
+        patch.setattr(Chain, "push_transaction", lambda _chain, _transaction: 1 // 0)
+        talk.say(attacker, TransactionMessage(first))
+    talk.say(honest, TransactionMessage(second))
+    assert first.id not in talk.network.intake.mempool
+    assert second.id in talk.network.intake.mempool
+    assert [first.id.hex() in each.getMessage() for each in caplog.records if each.levelno >= logging.ERROR] == [True]
+
+
+def test_a_disk_that_fails_is_no_refusal(talk: Talk, others: Network, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_chain: Chain, _transaction: Transaction) -> None:
+        raise OSError("the disk has failed")
+
+    monkeypatch.setattr(Chain, "push_transaction", fail)
+    with pytest.raises(OSError, match="disk"):
+        talk.say(talk.meet(), TransactionMessage(others.signed(Transfer(VIZ, VIZ, tokens(1), ""), lifetime=100)))
+
+
 def test_time_that_a_refused_transaction_takes_is_charged_to_the_address_that_sends_it(
     talk: Talk, others: Network, monkeypatch: pytest.MonkeyPatch
 ) -> None:
