@@ -224,7 +224,10 @@ def test_members_that_are_looked_at_are_charged_to_the_address_that_sends_them(
     assert 1 <= recovered.times - before <= 3
 
 
-@pytest.mark.parametrize("text", ["[", '"', '{"a":[', "[" * 60_000])
+DEEP = "[" * 20_000 + "]" * 20_000
+
+
+@pytest.mark.parametrize("text", ["[", '"', "[" * 60_000, f"[{DEEP},", f'{{"a":[{DEEP},'])
 def test_a_transaction_whose_json_ends_too_early_is_refused_and_others_are_heard(
     talk: Talk, others: Network, text: str
 ) -> None:
@@ -236,6 +239,29 @@ def test_a_transaction_whose_json_ends_too_early_is_refused_and_others_are_heard
     talk.say(honest, TransactionMessage(signed))
     assert false.id not in talk.network.intake.mempool
     assert signed.id in talk.network.intake.mempool
+
+
+def test_a_fault_of_ours_in_judging_a_transaction_refuses_it_and_is_told(
+    talk: Talk, others: Network, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    attacker, honest = talk.meet(ATTACKER), talk.meet()
+    first, second = (others.signed(Transfer(VIZ, VIZ, tokens(amount), ""), lifetime=100) for amount in (1, 2))
+    with monkeypatch.context() as patch:
+        patch.setattr(Chain, "push_transaction", lambda _chain, _transaction: 1 // 0)
+        talk.say(attacker, TransactionMessage(first))
+    talk.say(honest, TransactionMessage(second))
+    assert first.id not in talk.network.intake.mempool
+    assert second.id in talk.network.intake.mempool
+    assert [first.id.hex() in each.getMessage() for each in caplog.records if each.levelno >= logging.ERROR] == [True]
+
+
+def test_a_disk_that_fails_is_no_refusal(talk: Talk, others: Network, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_chain: Chain, _transaction: Transaction) -> None:
+        raise OSError("the disk has failed")
+
+    monkeypatch.setattr(Chain, "push_transaction", fail)
+    with pytest.raises(OSError, match="disk"):
+        talk.say(talk.meet(), TransactionMessage(others.signed(Transfer(VIZ, VIZ, tokens(1), ""), lifetime=100)))
 
 
 def test_time_that_a_refused_transaction_takes_is_charged_to_the_address_that_sends_it(

@@ -119,6 +119,11 @@ def test_an_operation_that_this_program_does_not_know_is_named() -> None:
     assert dict(table_of(language("en"), "from_the_future", {"a": [1, 2]}))["a"].startswith("<pre")
 
 
+def test_an_operation_whose_fields_the_node_cannot_print_is_named() -> None:
+    assert sentence(language("en"), "set_paid_subscription", {}) == "<code>set_paid_subscription</code>"
+    assert table_of(language("en"), "set_paid_subscription", {}) == []
+
+
 def test_percents_are_counted_as_their_operation_counts_them() -> None:
     (shown,) = [value for _, value in table_of(language("en"), "set_reward_sharing", {"sharing_rate": 1250})]
     assert TAG.sub("", shown) == "12.5\u202f%"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,15 @@ import psycopg
 import pytest
 
 from ledgerd.chain.log.histories import EntryPage, SequenceRange
+from ledgerd.codec import codec_of
+from ledgerd.history.columns.rows import ENTRY
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.history.postgres.connection import connect
 from ledgerd.history.postgres.status import PostgresUnavailable
-from ledgerd.history.postgres.view import PostgresView
+from ledgerd.history.postgres.view import PostgresView, StoredOperation, texts_of, texts_of_entries
+from ledgerd.protocol.operations import Operation
+from ledgerd.protocol.operations.money.paid_subscriptions import SetPaidSubscription
+from ledgerd.protocol.types.assets import Asset, tokens
 from ledgerd.protocol.types.names import AccountName
 from tests.history.postgres.test_feeder import Told, grow, told
 from tests.postgres import sql
@@ -80,3 +86,16 @@ def test_a_page_from_which_an_entry_is_missing_is_refused(fed: Told, cursor: Cou
 def test_an_empty_database_says_so(postgres: str) -> None:
     with connect(postgres, 5, "test") as connection, pytest.raises(PostgresUnavailable, match="nothing has been fed"):
         PostgresView(connection.cursor(binary=True)).page_of(NAME, None, 5)
+
+
+def test_an_operation_that_cannot_be_printed_is_shown_without_its_fields() -> None:
+    offers = [SetPaidSubscription(NAME, "", 1, price, 30) for price in (Asset(1_000, 2**63), tokens(1_000))]
+    stored = [
+        StoredOperation(7, 0, place, 0, 1_800_000_000, bytes(20), codec_of(Operation).encode(offer))
+        for place, offer in enumerate(offers)
+    ]
+    entries = [ENTRY.pack(*each[:6]) + each.packed for each in stored]
+    for texts in (texts_of(stored), texts_of_entries(entries)):
+        odd, usual = map(json.loads, texts)
+        assert odd == usual | {"op_in_trx": 0, "op": ["set_paid_subscription", {}]}
+        assert usual["op"][1]["amount"] == "1.000 VIZ"

@@ -45,13 +45,7 @@ def is_valid(text: bytes) -> bool:
         else:
             return True
     reader = LegacyReader(text)
-    try:
-        reader.read()
-    except JsonError as error:
-        if error.code == PARSE_ERROR:
-            return False
-        raise
-    return reader.pos == len(text)
+    return reader.finds_value() and reader.pos == len(text)
 
 
 MOST_SHOWN = 64 * 1024

@@ -170,6 +170,18 @@ class LegacyReader:
         except JsonError as error:
             raise self._unwound(error) from None
 
+    def finds_value(self) -> bool:
+        """Whether there is one. The error of a text that ends too early outside of any object does not list what is
+        around the fault, as in `read`: that may lie deeper than any stack.
+        """
+        try:
+            self._read()
+        except JsonError as error:
+            if error.code == EOF and not any(isinstance(each, dict) for each in self._open):
+                raise
+            return False
+        return True
+
     def _read(self) -> Json:
         while True:
             self._count()

@@ -148,7 +148,8 @@ def _made(operation: str, name: str) -> tuple[Shown, Callable[[Fields], Any]]:
 
 
 def sentence(language: Language, operation: str, fields: Fields) -> Markup:
-    if operation not in KINDS:
+    """What an operation does; its name alone where the node cannot print its fields."""
+    if operation not in KINDS or not fields:
         return Markup("<code>%s</code>") % operation
     *cases, template = _templates(language, operation)
     for case in cases:

@@ -12,6 +12,7 @@ from psycopg import Cursor
 from ledgerd.chain.ledger.events import NO_TRANSACTION
 from ledgerd.chain.log import histories
 from ledgerd.codec import codec_of
+from ledgerd.codec.errors import DecodeError
 from ledgerd.codec.kinds import Reading
 from ledgerd.history.columns.rows import BLOCKS_A_RANGE, ENTRY
 from ledgerd.history.columns.typed_columns import name_text, units_of
@@ -19,7 +20,7 @@ from ledgerd.history.errors import HistoryDamaged
 from ledgerd.history.filters.selection import Selection
 from ledgerd.history.postgres.queries import QUERIES
 from ledgerd.history.postgres.status import PostgresUnavailable
-from ledgerd.history.store.block_rows import TRANSCRIBERS, members_of
+from ledgerd.history.store.block_rows import TRANSCRIBERS, members_of, without_fields
 from ledgerd.projections.accounts.balances import Amounts, Held
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.types.identifiers import TransactionId
@@ -266,7 +267,11 @@ def texts_of(operations: Iterable[StoredOperation]) -> list[str]:
     for block, transaction, number, virtual, time, identifier, packed in operations:
         owner = (identifier or nobody).hex()
         opening = f'{{"trx_id":"{owner}","block":{block},"trx_in_block":{transaction},"op_in_trx":'
-        found.append(transcribers[packed[0]](packed, 1, reading, opening, members_of(number, virtual, time))[0])
+        members = members_of(number, virtual, time)
+        try:
+            found.append(transcribers[packed[0]](packed, 1, reading, opening, members)[0])
+        except DecodeError:
+            found.append(without_fields(packed, 0, opening, members))
     return found
 
 
@@ -280,5 +285,8 @@ def texts_of_entries(entries: Sequence[bytes]) -> list[str]:
             known, clock = time, time_text(time)
         opening = f'{{"trx_id":"{identifier.hex()}","block":{block},"trx_in_block":{transaction},"op_in_trx":'
         members = f'{number},"virtual_op":{virtual},"timestamp":"{clock}","op":["'
-        found.append(transcribers[raw[start]](raw, start + 1, reading, opening, members)[0])
+        try:
+            found.append(transcribers[raw[start]](raw, start + 1, reading, opening, members)[0])
+        except DecodeError:
+            found.append(without_fields(raw, start, opening, members))
     return found

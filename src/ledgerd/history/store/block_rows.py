@@ -73,10 +73,23 @@ def shown(parts: Iterable[tuple[BlockPart, Piece, Sequence[OperationRow]]]) -> l
                 members = members_of(number, virtual, piece.late if place >= LATE else piece.early)
             try:
                 text, _ = transcribers[tag](data, where + 1, reading, opening, members)  # after the tag's one byte
-            except DecodeError as problem:
-                raise bytes_.damaged(where, str(problem)) from problem
+            except DecodeError:
+                try:
+                    text = without_fields(data, where, opening, members)
+                except DecodeError as problem:
+                    raise bytes_.damaged(where, str(problem)) from problem
             found.append(text)
     return found
+
+
+def without_fields(data: bytes, where: int, opening: str, members: str) -> str:
+    """An operation that cannot be printed is shown without its fields, so that those around it are.
+
+    An amount has a form as text for most symbols only, and a price of a subscription may have any (spec 02, sections
+    13.1 and 13.2). `DecodeError` for bytes that are no operation.
+    """
+    operation, _ = codec_of(Operation).decode_from(data, where)
+    return f'{opening}{members}{name_of(type(operation))}",{{}}]}}'
 
 
 def members_of(number: int, virtual: int, time: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from enum import Enum, auto
 
@@ -14,6 +15,8 @@ from ledgerd.protocol.blocks.transaction import Transaction
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.types.identifiers import BlockId, TransactionId
 from ledgerd.protocol.types.names import AccountName
+
+log = logging.getLogger(__name__)
 
 TIPS_ABOVE_HEAD = 5
 DEAD_FORK_GRACE_SECONDS = 60
@@ -207,10 +210,19 @@ class ChainAccess:
         self._chain.commit()
 
     def accept_transaction(self, transaction: Transaction) -> bool:
-        """Whether the chain has accepted it. Peers are not sent the reason of a refusal."""
+        """Whether the chain has accepted it. Peers are not sent the reason of a refusal.
+
+        Another error of these kinds is a fault of ours. It changes nothing, as a refusal does, so a stranger who finds
+        one gets a refusal, and not the end of the node. A block that leads to one, and a disk that fails, still end it.
+        """
         try:
             self._chain.push_transaction(transaction)
         except RuleViolation:
+            return False
+        except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
+            log.exception(
+                "the transaction %(id)s of a peer could not be judged: it is refused", {"id": transaction.id.hex()}
+            )
             return False
         return True
 

@@ -36,8 +36,7 @@ class EndsTooEarly(RuleViolation):
 def is_json(text: str) -> bool:
     """Whether the reference takes the text for JSON (spec 01, section 4).
 
-    Whoever carries out what strangers send expects violations of rules, and no other error: of this one the fault
-    alone is told, as the places around it may lie deeper than any stack.
+    Whoever carries out what strangers send expects violations of rules, and no other error.
     """
     try:
         return is_valid(text_bytes(text))

@@ -64,7 +64,7 @@ def line_of(visit: Visit, name: str, row: Mapping[str, Any]) -> list[object]:
     kind, fields = row["op"]
     payer, payee, field = flow_of(kind) or ("", "", "")
     change, asset, other = "", "", ""
-    if field:
+    if field in fields:
         number, _, symbol = str(fields[field]).partition(" ")
         paid, got = fields.get(payer) == name, fields.get(payee) == name
         if paid != got:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
@@ -34,6 +35,10 @@ UNREADABLE = (CodecError, RuleViolation, LookupError, TypeError, ValueError, Ari
 
 def block_call(number: int) -> NodeCall:
     return NodeCall("database_api", "get_block", (number,))
+
+
+def raw_block_call(number: int) -> NodeCall:
+    return NodeCall("raw_block", "get_raw_block", (number,))
 
 
 def header_call(number: int) -> NodeCall:
@@ -97,7 +102,7 @@ def block_in(answer: object, number: int, irreversible: int) -> Block:
     if not isinstance(answer, dict):
         raise WrongAnswer(f"what a node answers as block {number} is none")
     try:
-        block = codec_of(Block).from_json(answer)
+        block = _block_of(answer)
         found = block.number
         if block.merkle_root != block.transaction_merkle_root and number not in EXCEPTED_BLOCKS:
             block = with_whole_amounts(answer, block)
@@ -110,6 +115,13 @@ def block_in(answer: object, number: int, irreversible: int) -> Block:
     if root != EXCEPTED_BLOCKS.get(number, block.transaction_merkle_root):
         raise WrongAnswer(f"the transactions of block {number} are not those that its header has")
     return block
+
+
+def _block_of(answer: Mapping[str, Any]) -> Block:
+    """From its JSON, or its bytes."""
+    if "raw_block" in answer:
+        return codec_of(Block).decode_exactly(b64decode(answer["raw_block"]))
+    return codec_of(Block).from_json(answer)
 
 
 def require_known(problem: Exception, block: int) -> None:

@@ -5,13 +5,21 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
+from ledgerd.client.envelope import NodeCall
 from ledgerd.protocol.types.identifiers import BlockId, block_number_of
 from ledgerd.sdk.connection.node_link import NodeLink
 from ledgerd.sdk.connection.nodes import HEAD, Nodes, Unsuited
-from ledgerd.sdk.errors import NodeUnavailable, WrongAnswer
+from ledgerd.sdk.errors import NodeUnavailable, Rejected, WrongAnswer
 from ledgerd.sdk.streams.events import ReadBlock
 from ledgerd.sdk.streams.reading.accounts import AccountBlocks
-from ledgerd.sdk.streams.reading.answers import block_call, blocks_in, header_call, ids_in, operations_call
+from ledgerd.sdk.streams.reading.answers import (
+    block_call,
+    blocks_in,
+    header_call,
+    ids_in,
+    operations_call,
+    raw_block_call,
+)
 
 N = TypeVar("N")
 
@@ -73,8 +81,21 @@ class NodesSource(NodeBlocks[NodeLink]):
 
     async def read(self, first: int, last: int, node: NodeLink | None = None) -> Sequence[ReadBlock]:
         numbers = range(first, last + 1)
+        try:
+            return await self._read(numbers, block_call, node)
+        except Rejected as refusal:
+            # A block may have an amount that no node can print, and must not end the stream of all that follow it.
+            try:
+                return await self._read(numbers, raw_block_call, node)
+            except Rejected:
+                raise refusal from None
+
+    async def _read(
+        self, numbers: range, call: Callable[[int], NodeCall], node: NodeLink | None
+    ) -> Sequence[ReadBlock]:
+        last = numbers[-1]
         operations = map(operations_call, numbers) if self._with_history else ()
-        calls = [*map(block_call, numbers), *operations, HEAD, header_call(last + 1)]
+        calls = [*map(call, numbers), *operations, HEAD, header_call(last + 1)]
 
         def read(answers: Sequence[Any]) -> Sequence[ReadBlock]:
             if node is None and block_number_of(ids_in(answers[-2])[1]) < last:
