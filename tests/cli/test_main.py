@@ -48,3 +48,14 @@ def test_what_the_system_refuses_is_said_without_a_traceback(
     (tmp_path / "file").touch()
     assert main(["dev", "--data-dir", str(tmp_path / "file" / "chain")]) == 1
     assert "Not a directory: see to the permissions" in capsys.readouterr().err
+
+
+def test_ctrl_c_at_a_question_is_no_traceback(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(_: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("ledgerd.cli.directory.init.run", interrupted)
+    assert main(["init"]) == 130
+    assert capsys.readouterr().err == "\nledgerd: interrupted\n"

@@ -48,7 +48,7 @@ chosen: all of them take longer to load than most take to run.
 """
 NODE, VERSION, WALLET = "process.node", "process.version", "wallet"
 VERSION_WORDS = (["--version"], ["-v"])
-FAILED = 1
+FAILED, INTERRUPTED = 1, 130
 SYSTEM_REMEDY = "see to the permissions and the disk, and run this as the user whom the files belong to"
 
 
@@ -92,6 +92,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The reader of our output has closed the pipe. Writing the rest must not fail again at exit.
         sys.stdout = None
         return FAILED
+    except KeyboardInterrupt:
+        sys.stderr.write("\nledgerd: interrupted\n")
+        return INTERRUPTED
     except OperatorError as problem:
         sys.stderr.write(f"ledgerd: {problem}\n")
         return FAILED
