@@ -25,12 +25,9 @@ def test_an_unknown_argument_is_refused(capsys: pytest.CaptureFixture[str]) -> N
     assert "--coffee" in capsys.readouterr().err
 
 
-def test_an_unknown_command_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as stopped:
-        main(["coffee"])
-
-    assert stopped.value.code == 2
-    assert "coffee" in capsys.readouterr().err
+def test_an_unknown_command_is_refused_with_the_nearest_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["doktor"]) == 2
+    assert "there is no command 'doktor'; the nearest one is doctor" in capsys.readouterr().err
 
 
 def test_options_are_those_of_the_node_and_commands_have_their_own(capsys: pytest.CaptureFixture[str]) -> None:

@@ -48,7 +48,7 @@ chosen: all of them take longer to load than most take to run.
 """
 NODE, VERSION, WALLET = "process.node", "process.version", "wallet"
 VERSION_WORDS = (["--version"], ["-v"])
-FAILED, INTERRUPTED = 1, 130
+FAILED, WRONG_WORD, INTERRUPTED = 1, 2, 130
 SYSTEM_REMEDY = "see to the permissions and the disk, and run this as the user whom the files belong to"
 
 
@@ -75,6 +75,14 @@ def parser(names: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:
     return arguments
 
 
+def _unknown(name: str) -> int:
+    from difflib import get_close_matches  # noqa: PLC0415 - for this alone
+
+    nearest = "".join(f"; the nearest one is {each}" for each in get_close_matches(name, COMMANDS, n=1))
+    sys.stderr.write(f"ledgerd: there is no command {name!r}{nearest}. `ledgerd --help` lists all of them\n")
+    return WRONG_WORD
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else list(arguments)
     if words in VERSION_WORDS:
@@ -82,7 +90,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not words or words[0].startswith("-"):
         return int(_module(NODE).run(words, tuple(COMMANDS)))
     name = words[0]
-    chosen = None if name == WALLET else parser([name] if name in COMMANDS else COMMANDS).parse_args(words)
+    if name not in COMMANDS:
+        return _unknown(name)
+    chosen = None if name == WALLET else parser([name]).parse_args(words)
     load = _module if arguments is not None else _lasting_module
     try:
         if chosen is None:
