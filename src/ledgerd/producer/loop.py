@@ -118,6 +118,7 @@ class Producer(Observer):
                 "No validators configured! This node makes no blocks: name a validator and its key where it should."
             )
             return
+        self.streaks.began = self._clock() // SECOND
         block = self._signed.unapplied(self.chain.head_id, self.chain.head_time)
         if block is not None:
             self._apply_interrupted(block)
