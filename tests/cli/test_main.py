@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import errno
+import os
 from importlib.metadata import version
 from pathlib import Path
 
@@ -56,3 +58,14 @@ def test_ctrl_c_at_a_question_is_no_traceback(
     monkeypatch.setattr("ledgerd.cli.directory.init.run", interrupted)
     assert main(["init"]) == 130
     assert capsys.readouterr().err == "\nledgerd: interrupted\n"
+
+
+def test_a_full_disk_is_told_in_a_line_though_no_file_is_named(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: object) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("ledgerd.cli.directory.replay.run", full)
+    assert main(["replay", "--data-dir", ".", "--block-log", "x"]) == 1
+    assert capsys.readouterr().err.startswith("ledgerd: No space left on device: see to the permissions and the disk")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
@@ -50,6 +51,8 @@ NODE, VERSION, WALLET = "process.node", "process.version", "wallet"
 VERSION_WORDS = (["--version"], ["-v"])
 FAILED, WRONG_WORD, INTERRUPTED = 1, 2, 130
 SYSTEM_REMEDY = "see to the permissions and the disk, and run this as the user whom the files belong to"
+OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS)
+"""Errors that writing raises without the name of the file."""
 
 
 def _module(name: str) -> Any:  # noqa: ANN401 - what a module has is known where it is imported by name
@@ -109,7 +112,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"ledgerd: {problem}\n")
         return FAILED
     except OSError as problem:
-        if problem.filename is None:
+        if problem.filename is None and problem.errno not in OF_THE_DISK:
             raise
-        sys.stderr.write(f"ledgerd: {problem.filename}: {problem.strerror}: {SYSTEM_REMEDY}\n")
+        place = "" if problem.filename is None else f"{problem.filename}: "
+        sys.stderr.write(f"ledgerd: {place}{problem.strerror}: {SYSTEM_REMEDY}\n")
         return FAILED
