@@ -63,7 +63,7 @@ class Streaks:
     """Counts outcomes of past ticks."""
 
     began: int = 0
-    """Seconds since 1970 at the start: slots of before were nobody's who runs now."""
+    """Seconds since 1970 at the start: no block could be made here for a slot from before."""
     behind_head: int = 0
     idle: int = 0
     left_minority: bool = False
