@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import errno
+import os
 from importlib.metadata import version
 from pathlib import Path
 
@@ -25,12 +27,9 @@ def test_an_unknown_argument_is_refused(capsys: pytest.CaptureFixture[str]) -> N
     assert "--coffee" in capsys.readouterr().err
 
 
-def test_an_unknown_command_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as stopped:
-        main(["coffee"])
-
-    assert stopped.value.code == 2
-    assert "coffee" in capsys.readouterr().err
+def test_an_unknown_command_is_refused_with_the_nearest_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["doktor"]) == 2
+    assert "there is no command 'doktor'; the nearest one is doctor" in capsys.readouterr().err
 
 
 def test_options_are_those_of_the_node_and_commands_have_their_own(capsys: pytest.CaptureFixture[str]) -> None:
@@ -48,3 +47,25 @@ def test_what_the_system_refuses_is_said_without_a_traceback(
     (tmp_path / "file").touch()
     assert main(["dev", "--data-dir", str(tmp_path / "file" / "chain")]) == 1
     assert "Not a directory: see to the permissions" in capsys.readouterr().err
+
+
+def test_ctrl_c_at_a_question_is_no_traceback(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(_: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("ledgerd.cli.directory.init.run", interrupted)
+    assert main(["init"]) == 130
+    assert capsys.readouterr().err == "\nledgerd: interrupted\n"
+
+
+def test_a_full_disk_is_told_in_a_line_though_no_file_is_named(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: object) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("ledgerd.cli.directory.replay.run", full)
+    assert main(["replay", "--data-dir", ".", "--block-log", "x"]) == 1
+    assert capsys.readouterr().err.startswith("ledgerd: No space left on device: see to the permissions and the disk")

@@ -98,6 +98,31 @@ def test_silence_is_told_of_once_a_minute() -> None:
     )
 
 
+@pytest.mark.parametrize(("validators", "missed"), [(1, 0), (21, 1)])
+def test_a_slot_that_began_before_the_start_is_no_error(validators: int, missed: int) -> None:
+    facts = FACTS._replace(max_validators=validators)
+    streaks, late = Streaks(began=SLOT + 1), Decision(TickOutcome.LAG, "too late", Duty(SLOT, OURS))
+
+    [line] = streaks.count(late, facts, NOW + SECOND)
+    assert (line.level, line.text) == (
+        logging.INFO,
+        f"no block is made for the slot {time_text(SLOT)} of {OURS}, which began before this node did",
+    )
+    assert len(streaks.missed(facts._replace(head_time=SLOT + 3), frozenset())) == missed
+    assert [each.level for each in streaks.count(late._replace(duty=Duty(SLOT + 3, OURS)), facts, NOW)] == [
+        logging.ERROR
+    ]
+
+
+def test_a_network_of_one_that_was_down_is_not_called_silent() -> None:
+    alone = FACTS._replace(max_validators=1)
+    streaks = Streaks(began=HEAD_TIME + 5_000)
+
+    assert streaks.silence(alone, HEAD_TIME + 5_059) == []
+    assert streaks.silence(alone, HEAD_TIME + 5_060) != []
+    assert Streaks(began=HEAD_TIME + 5_000).silence(FACTS._replace(max_validators=21), HEAD_TIME + 5_000) != []
+
+
 def test_the_watchdog_warns_when_production_stops() -> None:
     streaks = Streaks()
     assert streaks.watch(FACTS, SETTINGS, SLOT, 3) == []

@@ -165,7 +165,11 @@ def test_each_fault_has_its_text_and_code(hands: Hands) -> None:
     assert refused["error"]["kind"] == "WalletError"
     path = hands.folder / "ledgerd" / "wallet.json"
     whole = path.read_bytes()
-    for raw, text in ((whole[:-20], "cut short"), (b'{"cipher_keys": ""}', "no wallet of ledgerd"), (b"", "no wallet")):
+    for raw, text in (
+        (whole[:-20], "cut short or damaged: move it away, and put a backup"),
+        (b'{"cipher_keys": ""}', "no wallet of ledgerd"),
+        (b"", "no wallet"),
+    ):
         path.write_bytes(raw)
         torn = hands.call("unlock", "--password-file", "@password")
         assert (torn.returncode, text in torn.stderr) == (DamagedWallet.EXIT_CODE, True), torn.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
@@ -48,8 +49,10 @@ chosen: all of them take longer to load than most take to run.
 """
 NODE, VERSION, WALLET = "process.node", "process.version", "wallet"
 VERSION_WORDS = (["--version"], ["-v"])
-FAILED = 1
+FAILED, WRONG_WORD, INTERRUPTED = 1, 2, 130
 SYSTEM_REMEDY = "see to the permissions and the disk, and run this as the user whom the files belong to"
+OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS)
+"""Errors that writing raises without the name of the file."""
 
 
 def _module(name: str) -> Any:  # noqa: ANN401 - what a module has is known where it is imported by name
@@ -75,6 +78,14 @@ def parser(names: Iterable[str] = COMMANDS) -> argparse.ArgumentParser:
     return arguments
 
 
+def _unknown(name: str) -> int:
+    from difflib import get_close_matches  # noqa: PLC0415 - for this alone
+
+    nearest = "".join(f"; the nearest one is {each}" for each in get_close_matches(name, COMMANDS, n=1))
+    sys.stderr.write(f"ledgerd: there is no command {name!r}{nearest}. `ledgerd --help` lists all of them\n")
+    return WRONG_WORD
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else list(arguments)
     if words in VERSION_WORDS:
@@ -82,7 +93,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not words or words[0].startswith("-"):
         return int(_module(NODE).run(words, tuple(COMMANDS)))
     name = words[0]
-    chosen = None if name == WALLET else parser([name] if name in COMMANDS else COMMANDS).parse_args(words)
+    if name not in COMMANDS:
+        return _unknown(name)
+    chosen = None if name == WALLET else parser([name]).parse_args(words)
     load = _module if arguments is not None else _lasting_module
     try:
         if chosen is None:
@@ -92,11 +105,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The reader of our output has closed the pipe. Writing the rest must not fail again at exit.
         sys.stdout = None
         return FAILED
+    except KeyboardInterrupt:
+        sys.stderr.write("\nledgerd: interrupted\n")
+        return INTERRUPTED
     except OperatorError as problem:
         sys.stderr.write(f"ledgerd: {problem}\n")
         return FAILED
     except OSError as problem:
-        if problem.filename is None:
+        if problem.filename is None and problem.errno not in OF_THE_DISK:
             raise
-        sys.stderr.write(f"ledgerd: {problem.filename}: {problem.strerror}: {SYSTEM_REMEDY}\n")
+        place = "" if problem.filename is None else f"{problem.filename}: "
+        sys.stderr.write(f"ledgerd: {place}{problem.strerror}: {SYSTEM_REMEDY}\n")
         return FAILED

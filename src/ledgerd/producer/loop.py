@@ -114,8 +114,11 @@ class Producer(Observer):
     def begin(self) -> None:
         names = self.settings.names
         if not names:
-            log.warning("No validators configured! Please add validator names and private keys to configuration.")
+            log.warning(
+                "No validators configured! This node makes no blocks: name a validator and its key where it should."
+            )
             return
+        self.streaks.began = self._clock() // SECOND
         block = self._signed.unapplied(self.chain.head_id, self.chain.head_time)
         if block is not None:
             self._apply_interrupted(block)

@@ -62,6 +62,8 @@ class LogLine(NamedTuple):
 class Streaks:
     """Counts outcomes of past ticks."""
 
+    began: int = 0
+    """Seconds since 1970 at the start: no block could be made here for a slot from before."""
     behind_head: int = 0
     idle: int = 0
     left_minority: bool = False
@@ -90,9 +92,18 @@ class Streaks:
             self.last_production, self.left_minority = second, False
         elif outcome is TickOutcome.MINORITY_FORK:
             self.left_minority = True
+        if outcome is TickOutcome.LAG and decision.duty is not None and decision.duty.time < self.began:
+            return lines + self._before_the_start(decision, decision.duty, facts)
         if decision.duty is not None:
             self._owe(decision, decision.duty)
         return lines + self._reason(decision, second)
+
+    def _before_the_start(self, decision: Decision, duty: Duty, facts: Facts) -> list[LogLine]:
+        """Every start may come within a slot of ours. Where others make blocks too, the slot counts as missed."""
+        if not facts.is_network_of_one:
+            self._owe(decision, duty)
+        text = f"no block is made for the slot {time_text(duty.time)} of {duty.name}, which began before this node did"
+        return [LogLine(logging.INFO, text)]
 
     def _owe(self, decision: Decision, duty: Duty) -> None:
         self.owed.pop(duty.time, None)
@@ -139,6 +150,8 @@ class Streaks:
 
     def silence(self, facts: Facts, second: int) -> list[LogLine]:
         gap = second - facts.head_time
+        if facts.is_network_of_one and second - self.began < SILENT_HEAD:
+            return []  # who could have made any while this node was down?
         if gap < SILENT_HEAD or facts.head_number == 0 or self._logged.get("silence") == gap // 60:
             return []
         self._logged["silence"] = gap // 60

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import stat
 from pathlib import Path
 
@@ -71,3 +73,15 @@ def test_a_node_that_does_not_read_its_keys_again_is_not_signalled(
     with lock_writer(tmp_path):
         assert main(["key", str(tmp_path / "signing.key"), "--data-dir", str(tmp_path)]) == 1
     assert "reads key files only when it starts" in capsys.readouterr().err
+
+
+def test_on_a_full_disk_no_file_without_a_key_is_left_behind(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("ledgerd.cli.tools.key.sync", full)
+    assert main(["key", str(tmp_path / "signing.key")]) == 1
+    assert "signing.key cannot be written: No space left on device" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []

@@ -21,6 +21,7 @@ from ledgerd.node.runtime import Runtime
 from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.types.names import AccountName
+from ledgerd.replica.copies.ownership import MARK
 from ledgerd.state.errors import StoreLocked
 from ledgerd.state.files.disk import DATA_FILE
 from ledgerd.state.files.lock import lock_writer
@@ -203,6 +204,13 @@ def test_a_replay_of_a_node_without_a_full_log_is_refused(directory: Directory) 
         directory.started(replay_blockchain="true")
 
     assert directory.started() == (120, StateOrigin.PRESENT)
+
+
+def test_a_node_does_not_start_on_the_copy_that_a_replica_keeps(directory: Directory) -> None:
+    directory.state.mkdir(exist_ok=True)
+    (directory.state / MARK).touch()
+    with pytest.raises(OperatorError, match="holds the copy of a state that a replica keeps"):
+        directory.started()
 
 
 def test_a_resync_begins_with_nothing(directory: Directory) -> None:

@@ -199,8 +199,8 @@ def add_testnet(commands: Commands) -> None:
     arguments = commands.add_parser(
         "testnet",
         help="run a private network of several nodes on this machine",
-        description="Starts nodes as processes that connect only to each other, with validators that are declared and "
-        "voted for; shows the status of the nodes, and stops all of them with Ctrl-C.",
+        description="Starts nodes as processes that connect only to each other, with validators that are\n"
+        "declared and voted for; shows the status of the nodes, and stops all of them with Ctrl-C.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -14,7 +14,7 @@ from ledgerd.archive.sealed import merged, sealed_files
 from ledgerd.archive.web import WebArchive
 from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.cli.shared.configured import configuration_of
-from ledgerd.cli.shared.data_directory import require_state
+from ledgerd.cli.shared.data_directory import require_directory, require_state
 from ledgerd.cli.shared.terminal import progress
 from ledgerd.node.config.options.application import BLOCK_ARCHIVE
 from ledgerd.node.config.values.endpoints import read_peer
@@ -63,9 +63,8 @@ def _source(name: str, known: KnownBlocks, size: int) -> PastSource:
 
 
 def _list(chosen: argparse.Namespace) -> int:
-    options = configuration_of(chosen).chain
-    require_state(chosen.data_dir, options.shared_file_dir, "begin it with a snapshot first")
-    folder = options.block_archive_dir
+    require_directory(chosen.data_dir)
+    folder = configuration_of(chosen).chain.block_archive_dir
     files = sealed_files(folder)
     for file in files:
         size = (folder / file.name).stat().st_size

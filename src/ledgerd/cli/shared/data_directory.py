@@ -24,10 +24,14 @@ from ledgerd.state.files.disk import DATA_FILE
 from ledgerd.supervision.this_process import search_rarely
 
 
-def require_state(data_dir: Path, state: Path, how: str = "start the node, or make one with `ledgerd replay`") -> None:
-    """Refuse a directory without a state; a mistyped one is told from one in which nothing has been made yet."""
+def require_directory(data_dir: Path) -> None:
     if not data_dir.is_dir():
         raise OperatorError(f"there is no directory {data_dir}: correct --data-dir, or mount its disk")
+
+
+def require_state(data_dir: Path, state: Path, how: str = "start the node, or make one with `ledgerd replay`") -> None:
+    """Refuse a directory without a state; a mistyped one is told from one in which nothing has been made yet."""
+    require_directory(data_dir)
     if not state.is_dir():
         raise OperatorError(f"there is no state in {data_dir}: {how}")
 

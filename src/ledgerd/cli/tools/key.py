@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from ledgerd.basics.closing import on_error
 from ledgerd.basics.durable import sync
 from ledgerd.producer.settings import LOADED_KEYS
 from ledgerd.protocol.crypto.keys import InvalidKey, PrivateKey, public_key_text
@@ -46,7 +47,7 @@ def _make(file: Path) -> PrivateKey:
 
 def _write_new(file: Path, lines: list[str]) -> None:
     descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with open(descriptor, "w", encoding="ascii") as opened:  # noqa: PTH123 - by its descriptor, for its mode
+    with on_error(file.unlink), open(descriptor, "w", encoding="ascii") as opened:  # noqa: PTH123 - by its descriptor, for its mode
         opened.write("".join(f"{line}\n" for line in lines))
         sync(opened)
 

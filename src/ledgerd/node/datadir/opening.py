@@ -15,6 +15,7 @@ from ledgerd.node.datadir.state_files import StateFiles
 from ledgerd.node.datadir.state_import import import_state, set_used
 from ledgerd.node.datadir.verified_copy import VerifiedCopy
 from ledgerd.protocol.networks.parameters import ChainParameters
+from ledgerd.replica.copies.ownership import refuse_state_of_replica
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.file.directory import newest_in
 from ledgerd.snapshot.settings import Terms
@@ -62,6 +63,7 @@ class Opening:
     def open(self) -> Chain:
         """Open the chain, after making the state if needed. `OperatorError` where it cannot be made says what to do."""
         self._files.make_folders()
+        refuse_state_of_replica(self._files.folder)
         self._files.require_free()
         self._files.finish()
         if self._asked.resync_blockchain:

@@ -15,3 +15,12 @@ def refuse_state_of_node(folder: Path) -> None:
     """A replica would replace it. `OperatorError`: a node has made the state in this folder."""
     if (folder / DATA_FILE).exists() and not (folder / MARK).exists():
         raise OperatorError(f"{folder} holds the state of a node: give the replica a --data-dir of its own")
+
+
+def refuse_state_of_replica(folder: Path) -> None:
+    """A node that starts on it could undo no block, and the replica would replace what it makes."""
+    if (folder / MARK).exists():
+        raise OperatorError(
+            f"{folder} holds the copy of a state that a replica keeps (`ledgerd api --follow`): give the node a "
+            "--data-dir of its own"
+        )

@@ -147,7 +147,9 @@ def _send_through(
             f"the keys of the wallet do not suffice: {choice.missing}; with --save others can sign too"
         )
     if tried.broken_rule:
-        raise errors.NodeRefused(f"the node has tried it out: {tried.broken_rule}. Nothing was signed or sent")
+        raise errors.NodeRefused(
+            f"the node has tried it out: {tried.broken_rule.rstrip('.')}. Nothing was signed or sent"
+        )
     review = review_of(draft, choice.keys, "", fees, warnings, tried, bandwidth(len(choice.keys)))
     asked_at, valid = choices.elapsed(), draft.transaction.expiration - max(chain.head_time, time.time())
     signed = confirmed_and_signed(draft, choice.keys, session, choices, review, "Sign and send this?")

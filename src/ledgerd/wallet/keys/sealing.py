@@ -41,6 +41,7 @@ MOST_MEMORY = 1 << 29
 """Bytes that opening a file may take: the file says how many, and may come from a stranger."""
 MOST_PASSES = 16
 LARGEST_FILE = 16 << 20
+RESTORE = "move it away, and put a backup in its place with `ledgerd wallet restore`"
 
 
 def protect_memory() -> None:
@@ -151,7 +152,7 @@ class PasswordKey:
         try:
             return ChaCha20Poly1305(self._key).decrypt(sealed.nonce, sealed.sealed, sealed.header)
         except (InvalidTag, ValueError):
-            raise DamagedWallet("the wallet's file was changed or damaged: take a backup of it") from None
+            raise DamagedWallet(f"the wallet's file was changed or damaged: {RESTORE}") from None
 
 
 def read_sealed(raw: bytes) -> Sealed:
@@ -167,8 +168,8 @@ def read_sealed(raw: bytes) -> Sealed:
         sealed = msgspec.json.decode(raw, type=Sealed)
     except (msgspec.MsgspecError, UnicodeDecodeError):
         if FORMAT.encode() in raw[:100]:
-            raise DamagedWallet("the wallet's file was cut short or damaged: take a backup of it") from None
+            raise DamagedWallet(f"the wallet's file was cut short or damaged: {RESTORE}") from None
         raise ForeignWallet("the file is no wallet of ledgerd") from None
     if sealed.version != VERSION or not sealed.scrypt.is_valid or len(sealed.nonce) != NONCE_SIZE:
-        raise DamagedWallet("the wallet's file has parameters that no wallet has: take a backup of it")
+        raise DamagedWallet(f"the wallet's file has parameters that no wallet has: {RESTORE}")
     return sealed

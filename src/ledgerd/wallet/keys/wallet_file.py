@@ -13,7 +13,7 @@ import msgspec
 
 from ledgerd.protocol.crypto.keys import PrivateKey, PublicKey
 from ledgerd.wallet.errors import ChangedPassword, DamagedWallet, ForeignWallet, WalletError
-from ledgerd.wallet.keys.sealing import LARGEST_FILE, Cost, PasswordKey, Sealed, keep_from_swap, read_sealed
+from ledgerd.wallet.keys.sealing import LARGEST_FILE, RESTORE, Cost, PasswordKey, Sealed, keep_from_swap, read_sealed
 from ledgerd.wallet.whole_file import OWNER_ONLY, replace_whole, write_new
 
 MOST_KEYS = 10_000
@@ -56,7 +56,7 @@ class Contents(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             for entry in found.keys:
                 _ = entry.key
         except Exception:  # noqa: BLE001 - no error may show a secret
-            raise DamagedWallet("the wallet's file holds something else than keys: take a backup of it") from None
+            raise DamagedWallet(f"the wallet's file holds something else than keys: {RESTORE}") from None
         return found
 
     def by_public(self) -> dict[PublicKey, KeyEntry]:
