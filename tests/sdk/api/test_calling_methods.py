@@ -64,6 +64,19 @@ def test_a_single_text_is_no_list_of_its_letters(asked: Any) -> None:
 
 
 @pytest.mark.parametrize(
+    "asked",
+    [
+        lambda apis: apis.database.get_transaction_hex({}),
+        lambda apis: apis.account_by_key.get_key_references([5]),
+        lambda apis: apis.database.get_expiring_vesting_delegations("a", []),
+    ],
+)
+def test_a_value_that_is_none_of_its_kind_is_told_as_an_error_of_the_client(asked: Any) -> None:
+    with pytest.raises(ClientError, match=r"^\w+ is wanted, and not a value of the type (dict|int|list)$"):
+        asyncio.run(asked(Apis(NotedCaller([]))))
+
+
+@pytest.mark.parametrize(
     ("asked", "params"),
     [
         (lambda apis: apis.database.get_block(5), [5]),

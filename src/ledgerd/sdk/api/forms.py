@@ -78,7 +78,12 @@ def sent(form: object, value: object) -> object:
     """A value as JSON has it in a request: texts, such as that of a key, stay as they are."""
     if value is None or isinstance(value, str):
         return value
-    return msgspec.json.decode(codec_of(form).to_json(value))
+    try:
+        text = codec_of(form).to_json(value)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as problem:
+        wanted = getattr(form, "__name__", "another value")
+        raise ClientError(f"{wanted} is wanted, and not a value of the type {type(value).__name__}") from problem
+    return msgspec.json.decode(text)
 
 
 def listed(values: Iterable[T]) -> list[T]:
