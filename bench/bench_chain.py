@@ -22,7 +22,7 @@ from ledgerd.protocol.operations.money.transfers import Transfer
 from ledgerd.protocol.types.assets import tokens
 from ledgerd.protocol.types.names import AccountName
 from tests.chain.crowds import populate
-from tests.chain.networks import Network, key_of
+from tests.chain.networks import Network, key_of, started_network
 from tests.chain.recorded_chains import open_chain
 from tests.recorded import CHAINS, recorded_blocks
 
@@ -49,11 +49,8 @@ def recovery_seconds() -> float:
 @contextmanager
 def network() -> Iterator[Network]:
     """A private network in a folder of its own, past all hardforks."""
-    with tempfile.TemporaryDirectory() as folder:
-        made = Network(Path(folder))
-        made.start()
+    with tempfile.TemporaryDirectory() as folder, started_network(Path(folder)) as made:
         yield made
-        made.chain.close()
 
 
 def packed_blocks(source: Network, first: int) -> list[bytes]:

@@ -7,11 +7,10 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from ledgerd.protocol.operations.money.transfers import Transfer, TransferToVesting
-from ledgerd.protocol.operations.validators import AccountValidatorVote, ValidatorUpdate
+from ledgerd.protocol.operations.money.transfers import Transfer
 from ledgerd.protocol.types.assets import tokens
 from ledgerd.protocol.types.names import AccountName
-from tests.chain.networks import STAKE, VIZ, Network, key_of
+from tests.chain.networks import Network, elect, key_of
 from tests.chain.recorded_chains import network_of
 from tests.recorded import FOLDER, recorded_blocks
 
@@ -41,7 +40,8 @@ def chain_of_transfers() -> ChainToSync:
     users = [AccountName(f"user-{number}") for number in range(USERS)]
     with tempfile.TemporaryDirectory() as folder:
         network = Network(Path(folder), network_of("open-main15"))
-        _elect_validators(network)
+        elect(network, [AccountName(f"validator-{number}") for number in range(VALIDATORS)])
+        network.produce()
         for begun in range(0, USERS, AT_ONCE):
             for name in users[begun : begun + AT_ONCE]:
                 network.create_account(name, key_of(name))
@@ -55,26 +55,3 @@ def chain_of_transfers() -> ChainToSync:
         blocks = tuple(block.packed for block in network.blocks())
         network.chain.close()
     return ChainToSync(f"{TRANSFERS} transfers a block", str(FOLDER.parent / "open-main.toml"), blocks)
-
-
-def _elect_validators(network: Network) -> None:
-    names = [AccountName(f"validator-{number}") for number in range(VALIDATORS)]
-    network.know(names)
-    network.produce()
-    network.send(TransferToVesting(VIZ, VIZ, STAKE), *_candidacy(network, VIZ))
-    network.produce()
-    for name in names:
-        network.create_account(name, network.keys[name])
-        network.send(TransferToVesting(VIZ, name, STAKE))
-    network.produce(2)
-    for name in names:
-        network.send(*_candidacy(network, name), key=network.keys[name])
-    network.produce()
-
-
-def _candidacy(network: Network, name: AccountName) -> tuple[ValidatorUpdate, AccountValidatorVote]:
-    """A validator that votes for itself."""
-    return (
-        ValidatorUpdate(name, "https://example.test", network.keys[name].public),
-        AccountValidatorVote(name, name, approve=True),
-    )

@@ -8,6 +8,7 @@ import pytest
 from ledgerd.chain.ledger.ledger import Ledger
 from tests.chain.ledgers import close_all, fresh_ledger
 from tests.chain.market_scenes import market_ledger
+from tests.chain.networks import Network, started_network
 
 
 @pytest.fixture(autouse=True)
@@ -26,6 +27,13 @@ def ledger(tmp_path: Path) -> Ledger:
 def ledger_at(tmp_path: Path) -> Callable[[int], Ledger]:
     """Ledgers after the hardforks that a test asks for."""
     return lambda hardfork: fresh_ledger(tmp_path / str(hardfork), hardfork)
+
+
+@pytest.fixture
+def network(tmp_path: Path) -> Iterator[Network]:
+    """A private network after the last hardfork."""
+    with started_network(tmp_path) as network:
+        yield network
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -174,6 +175,15 @@ class Network:
         )
 
 
+@contextmanager
+def started_network(folder: Path) -> Iterator[Network]:
+    """A network past all hardforks, until the end of `with`."""
+    network = Network(folder)
+    network.start()
+    yield network
+    network.chain.close()
+
+
 SEVEN = replace(TESTNET, name="SEVEN", chain_id=chain_id_of("SEVEN"), max_top_validators=7)
 """A network whose rounds have seven places, so that blocks become irreversible only after a while."""
 
@@ -193,25 +203,33 @@ def start_seven(folder: Path, parameters: ChainParameters = SEVEN, blocks: int =
 
 def _make_seven(folder: Path, parameters: ChainParameters, blocks: int) -> Network:
     network = Network(folder, parameters)
-    network.know(OTHERS)
+    elect(network, OTHERS)
+    network.produce(blocks - 2)
+    return network
+
+
+def elect(network: Network, others: Iterable[AccountName]) -> None:
+    """The first two blocks of a network whose validators are `viz` and others with as many votes, each for itself; the
+    votes of the others wait for the third.
+    """
+    names = tuple(others)
+    network.know(names)
     network.produce()
     network.send(
         TransferToVesting(VIZ, VIZ, STAKE),
         ValidatorUpdate(VIZ, "https://example.test", VIZ_KEY.public),
         AccountValidatorVote(VIZ, VIZ, approve=True),
     )
-    for name in OTHERS:
+    for name in names:
         network.create_account(name, network.keys[name])
         network.send(TransferToVesting(VIZ, name, STAKE))
     network.produce()
-    for name in OTHERS:
+    for name in names:
         network.send(
             ValidatorUpdate(name, "https://example.test", network.keys[name].public),
             AccountValidatorVote(name, name, approve=True),
             key=network.keys[name],
         )
-    network.produce(blocks - 2)
-    return network
 
 
 def key_of(name: AccountName) -> PrivateKey:

@@ -207,14 +207,15 @@ class Chain(ChainView, Closing):
             outcome = self._choice.push(block, skip, instead_of=instead_of)
         finally:
             try:
-                self._follow_trunk(commit=commit)
+                self._settle_push(commit=commit)
             finally:
                 self._pending.apply_again(skip)
         for observer in self._observers:
             observer.pushed(block, outcome)
         return outcome
 
-    def _follow_trunk(self, *, commit: bool) -> None:
+    def _settle_push(self, *, commit: bool) -> None:
+        """What follows from a push, whatever became of its block."""
         self._linking.follow_trunk()
         if self._trunk.assumption is not None:
             self._end_assumption(self._trunk.assumption)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from ledgerd.chain.pending import room
@@ -23,13 +20,10 @@ ROOM = 3 * len(MEMO)
 
 
 @pytest.fixture
-def network(tmp_path: Path) -> Iterator[Network]:
-    network = Network(tmp_path)
-    network.start()
+def network(network: Network) -> Network:
     network.create_account(PAYER, PAYER_KEY)
     network.produce()
-    yield network
-    network.chain.close()
+    return network
 
 
 def pay(network: Network, amount: int, *, by_payer: bool = False) -> Transaction:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
@@ -40,14 +39,11 @@ UNSIGNED = Skip.TRANSACTION_SIGNATURES | Skip.AUTHORITIES
 
 
 @pytest.fixture
-def network(tmp_path: Path) -> Iterator[Network]:
-    network = Network(tmp_path)
-    network.start()
+def network(network: Network) -> Network:
     network.create_account(PAYER, PAYER_KEY)
     network.create_account(PAYEE, PAYEE_KEY)
     network.produce()
-    yield network
-    network.chain.close()
+    return network
 
 
 def draft(chain: Chain, *operations: Operation, salt: int = 0) -> Transaction:

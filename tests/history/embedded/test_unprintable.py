@@ -12,7 +12,7 @@ from ledgerd.history.embedded.embedded import EmbeddedStore
 from ledgerd.protocol.operations.money.paid_subscriptions import SetPaidSubscription
 from ledgerd.protocol.operations.money.transfers import Transfer
 from ledgerd.protocol.types.assets import Asset, tokens
-from tests.chain.networks import VIZ, Network
+from tests.chain.networks import VIZ, Network, started_network
 from tests.history.histories import followed, view_of
 
 URL = "https://example.test"
@@ -22,10 +22,8 @@ NO_TEXT = (2**63, 0xFF)
 
 @pytest.fixture
 def network(tmp_path: Path) -> Iterator[Network]:
-    network = Network(tmp_path)
-    network.start()
-    yield network
-    network.chain.close()
+    with started_network(tmp_path) as network:
+        yield network
 
 
 @pytest.mark.parametrize("symbol", NO_TEXT)

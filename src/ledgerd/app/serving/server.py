@@ -108,9 +108,11 @@ class ApplicationServer(Server):
         if not isinstance(asked, dict) or not _is_id(identity):
             return _error(None, INVALID_REQUEST, "a call is an object with id (a number or a text), method and params")
         self.calls += 1
+        if most <= 0:
+            return _error(identity, FAILED, TOO_LARGE)
         name, given = asked.get("method"), asked.get("params")
         try:
-            result = await self._turns.run(share, lambda: self._caller.call(name, given)) if most > 0 else b""
+            result = await self._turns.run(share, lambda: self._caller.call(name, given))
         except CallTakesLong as problem:
             place = problem.thread.place(self._caller.file_of(name))
             words = {"method": name, "seconds": problem.seconds, "place": place}
@@ -118,7 +120,7 @@ class ApplicationServer(Server):
             return _error(identity, FAILED, f"{name} takes more than {problem.seconds:g} s")
         except CallError as problem:
             return _error(identity, problem.code, str(problem))
-        if not 0 < len(result) <= most:
+        if len(result) > most:
             return _error(identity, FAILED, TOO_LARGE)
         return b'{"jsonrpc":"2.0","result":%b,"id":%b}' % (result, msgspec.json.encode(identity))
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 from msgspec.structs import replace
@@ -28,13 +27,10 @@ MANY = [PrivateKey.from_password(CAROL, "active", str(place)) for place in range
 
 
 @pytest.fixture
-def network(tmp_path: Path) -> Iterator[Network]:
-    network = Network(tmp_path)
-    network.start()
+def network(network: Network) -> Network:
     network.create_account(CAROL, VIZ_KEY)
     network.produce()
-    yield network
-    network.chain.close()
+    return network
 
 
 def signed_with(network: Network, count: int) -> Transaction:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from ledgerd.chain.rules.transactions.bounds import QUICK_OPERATIONS, TRANSACTION_SECONDS, BeyondTimeBound
@@ -29,14 +26,6 @@ class SlowClock:
     def __call__(self) -> float:
         self.asked += 1
         return self.asked * TRANSACTION_SECONDS / AT_MOST
-
-
-@pytest.fixture
-def network(tmp_path: Path) -> Iterator[Network]:
-    network = Network(tmp_path)
-    network.start()
-    yield network
-    network.chain.close()
 
 
 def slow_down(network: Network) -> SlowClock:

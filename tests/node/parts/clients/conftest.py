@@ -7,12 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.chain.networks import Network
+from tests.chain.networks import Network, started_network
 
 
 @pytest.fixture
 def network(tmp_path: Path) -> Iterator[Network]:
-    network = Network(tmp_path)
-    network.start()
-    yield network
-    network.chain.close()
+    with started_network(tmp_path) as network:
+        yield network
