@@ -22,6 +22,7 @@ from ledgerd.p2p.wire.messages import (
 )
 from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.blocks.transaction import Transaction
+from ledgerd.protocol.constants import MAX_TIME_UNTIL_EXPIRATION
 from ledgerd.protocol.crypto.signatures import sign
 from ledgerd.protocol.operations.money.transfers import Transfer
 from ledgerd.protocol.types.assets import tokens
@@ -44,6 +45,18 @@ def payment(others: Network, amount: int = 1) -> Transaction:
 
 
 # -- blocks
+
+
+@pytest.mark.parametrize(("age", "remembered"), [(MAX_TIME_UNTIL_EXPIRATION, 1), (MAX_TIME_UNTIL_EXPIRATION + 1, 0)])
+def test_transactions_of_a_block_are_remembered_while_they_could_come_again(
+    talk: Talk, others: Network, age: int, remembered: int
+) -> None:
+    others.send(Transfer(VIZ, VIZ, tokens(1), ""))
+    (block,) = others.produce()
+    talk.network.core.now = block.timestamp + float(age)
+    talk.network.intake.applied(block)
+
+    assert talk.network.intake.mempool.remembered == remembered
 
 
 def test_a_new_block_is_passed_on_once_to_everybody_else(talk: Talk, others: Network) -> None:
