@@ -48,7 +48,7 @@ def leave(chain: Chain) -> None:
 
 
 def projections_of(chain: Chain) -> View | None:
-    return next((each.kept.store.passing for each in chain.observers if isinstance(each, ProjectionFollower)), None)
+    return next((each.kept.store.uncached for each in chain.observers if isinstance(each, ProjectionFollower)), None)
 
 
 class ProjectionFollower(Observer):

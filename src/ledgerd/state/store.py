@@ -25,7 +25,7 @@ from ledgerd.state.memory.editing import Editing, recording_editor
 from ledgerd.state.memory.open_index import OpenIndex
 from ledgerd.state.memory.open_table import Edit, OpenTable
 from ledgerd.state.memory.open_tables import OpenTables
-from ledgerd.state.memory.passing import PassingView
+from ledgerd.state.memory.uncached import UncachedView
 from ledgerd.state.sessions.journal import JOURNAL, Journal
 from ledgerd.state.sessions.sessions import Session, SessionStack
 from ledgerd.state.sessions.undo import TableUndo
@@ -234,12 +234,12 @@ class Store(View, Closing):
         return self._disk.space
 
     @property
-    def passing(self) -> View:
+    def uncached(self) -> View:
         """The state as it is now, for a walk over more objects than should stay in memory: none of them may be edited.
 
         What is scanned is kept in memory only if it is there already.
         """
-        return PassingView(self, self._indexes)
+        return UncachedView(self, self._indexes)
 
     @contextmanager
     def committed(self) -> Iterator[CommitView]:

@@ -28,7 +28,7 @@ def _verify_table(opened: OpenTable[E]) -> Iterator[str]:
     for index in opened.all_indexes:
         index.flush()  # before the walk, which a map that grows would end
     for object_id in opened.ids():
-        found = opened.cache.passing(object_id)
+        found = opened.cache.uncached(object_id)
         if found is None:
             continue
         entity, ranks = found
@@ -52,7 +52,7 @@ def _verify_count(opened: OpenIndex[E], count: int) -> Iterator[str]:
         return
     for entry, raw in opened.entries():
         object_id = integer_of(raw)
-        found = opened.cache.passing(object_id)
+        found = opened.cache.uncached(object_id)
         if found is None:
             yield f"{title}: an entry leads to {object_id}, which does not exist"
         elif opened.entry_of(*found) != entry:

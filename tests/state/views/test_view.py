@@ -93,13 +93,13 @@ def test_some_fields_are_read_of_objects_in_memory_and_in_the_file_alike(tmp_pat
             store.create(ITEMS, Item(name=f"\udcff {number}"))
         store.commit()
     with Store.open(tmp_path, TABLES) as store:
-        assert fields_of(store.passing) == [(item.name, item.is_open) for item in store.scan(ITEMS)]
+        assert fields_of(store.uncached) == [(item.name, item.is_open) for item in store.scan(ITEMS)]
     with Store.open(tmp_path, TABLES) as store:
         with store.editing(store.get(ITEMS, 300)):
             store.get(ITEMS, 300).is_open = True
         store.remove(store.get(ITEMS, 255))
         store.create(ITEMS, Item(name="new"))
-        found = fields_of(store.passing)
+        found = fields_of(store.uncached)
         assert len(found) == 600
         assert found == [(item.name, item.is_open) for item in store.scan(ITEMS)]
 

@@ -277,4 +277,4 @@ class ChainView:
     @property
     def state(self) -> View:
         """All tables, for a snapshot of them: with what the waiting transactions have changed."""
-        return self._parts.store.passing
+        return self._parts.store.uncached

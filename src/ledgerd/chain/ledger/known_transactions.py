@@ -42,7 +42,7 @@ class KnownTransactions:
         """The ids, each with that of its object; the newest first."""
         if not self._generations:
             store = self._store
-            objects = store.passing.scan_fields(KNOWN_TRANSACTIONS, *FIELDS)
+            objects = store.uncached.scan_fields(KNOWN_TRANSACTIONS, *FIELDS)
             removed = store.removed_since(KNOWN_TRANSACTIONS, 0)
             self._generations = [{known.trx_id: known.id for known in chain(removed, objects)}]
             self._begun = store.revision

@@ -130,12 +130,12 @@ def tally_of(view: View) -> TokenTally:
 
 
 def excess_tokens(ledger: Ledger) -> dict[int, int]:
-    return _unless_zero({0: tally_of(ledger.store.passing).excess})
+    return _unless_zero({0: tally_of(ledger.store.uncached).excess})
 
 
 def excess_votes(ledger: Ledger, view: View | None = None) -> dict[int, int]:
     """What validators have beyond the present weight of the votes for them."""
-    store, given = view or ledger.store.passing, Counter[int]()
+    store, given = view or ledger.store.uncached, Counter[int]()
     for vote in store.scan(VALIDATOR_VOTES):
         given[vote.validator] += store.get(ACCOUNTS, vote.account).validators_vote_weight
     return _unless_zero({each.id: each.votes - given[each.id] for each in store.scan(VALIDATORS)})
@@ -143,7 +143,7 @@ def excess_votes(ledger: Ledger, view: View | None = None) -> dict[int, int]:
 
 def excess_routes(ledger: Ledger, view: View | None = None) -> dict[int, int]:
     """How many routes accounts count beyond those there are."""
-    store = view or ledger.store.passing
+    store = view or ledger.store.uncached
     routes = Counter(route.from_account for route in store.scan(WITHDRAW_VESTING_ROUTES))
     accounts = store.scan_fields(ACCOUNTS, "id", "withdraw_routes")
     differing = ((each.id, each.withdraw_routes - routes.get(each.id, 0)) for each in accounts)

@@ -33,7 +33,7 @@ def supply_adds_up(ledger: Ledger) -> Problems:
 
 def shares_add_up(ledger: Ledger) -> Problems:
     found = sum(
-        account.vesting_shares for account in ledger.store.passing.scan_fields(ACCOUNTS, "id", "vesting_shares")
+        account.vesting_shares for account in ledger.store.uncached.scan_fields(ACCOUNTS, "id", "vesting_shares")
     )
     total = ledger.globals.total_vesting_shares
     if found != total:
@@ -46,13 +46,13 @@ def delegations_agree(ledger: Ledger) -> Problems:
         return  # hardfork 7 takes off them what hardfork 6 had counted in other shares; hardfork 8 sums up again
     delegated: Counter[str] = Counter()
     received: Counter[str] = Counter()
-    for delegation in ledger.store.passing.scan(vesting.VESTING_DELEGATIONS):
+    for delegation in ledger.store.uncached.scan(vesting.VESTING_DELEGATIONS):
         delegated[delegation.delegator] += delegation.vesting_shares
         received[delegation.delegatee] += delegation.vesting_shares
-    for returning in ledger.store.passing.scan(vesting.VESTING_DELEGATION_EXPIRATIONS):
+    for returning in ledger.store.uncached.scan(vesting.VESTING_DELEGATION_EXPIRATIONS):
         delegated[returning.delegator] += returning.vesting_shares
     counted = ("name", "delegated_vesting_shares", "received_vesting_shares")
-    for account in ledger.store.passing.scan_fields(ACCOUNTS, *counted):
+    for account in ledger.store.uncached.scan_fields(ACCOUNTS, *counted):
         if account.delegated_vesting_shares != delegated.get(account.name, 0):
             yield f"{account.name} delegates {account.delegated_vesting_shares}, not {delegated[account.name]} shares"
         if account.received_vesting_shares != received.get(account.name, 0):
@@ -61,10 +61,10 @@ def delegations_agree(ledger: Ledger) -> Problems:
 
 def votes_agree(ledger: Ledger) -> Problems:
     """The counters of votes and routes at accounts are the numbers of their votes and routes."""
-    votes = Counter(vote.account for vote in ledger.store.passing.scan(VALIDATOR_VOTES))
+    votes = Counter(vote.account for vote in ledger.store.uncached.scan(VALIDATOR_VOTES))
     excess, by_right = excess_routes(ledger), recorded(ledger, Sum.ROUTES)
     counted_at = ("id", "name", "validators_voted_for", "withdraw_routes")
-    for account in ledger.store.passing.scan_fields(ACCOUNTS, *counted_at):
+    for account in ledger.store.uncached.scan_fields(ACCOUNTS, *counted_at):
         if account.validators_voted_for != votes.get(account.id, 0):  # a counter itself is slow with what it has not
             yield f"{account.name} votes for {votes[account.id]} validators, not {account.validators_voted_for}"
         wrong = excess.get(account.id, 0) - by_right.get(account.id, 0)
@@ -78,7 +78,7 @@ def vote_weights_agree(ledger: Ledger) -> Problems:
     if not ledger.hardfork(5):
         return
     excess, by_right = excess_votes(ledger), recorded(ledger, Sum.VOTES)
-    for validator in ledger.store.passing.scan(VALIDATORS):
+    for validator in ledger.store.uncached.scan(VALIDATORS):
         wrong = excess.get(validator.id, 0) - by_right.get(validator.id, 0)
         if wrong:
             yield f"validator {validator.owner} has {validator.votes} votes, but should have {validator.votes - wrong}"
@@ -88,11 +88,11 @@ def proxied_votes_agree(ledger: Ledger) -> Problems:
     """An account votes with the shares of those whose proxy it is, and with what is proxied to them, hop by hop."""
     passed_on: dict[str, tuple[int, ...]] = {}
     nothing = (0,) * PROXY_DEPTH
-    for account in ledger.store.passing.scan_fields(ACCOUNTS, "proxy", "vesting_shares", "proxied_vsf_votes"):
+    for account in ledger.store.uncached.scan_fields(ACCOUNTS, "proxy", "vesting_shares", "proxied_vsf_votes"):
         if account.proxy:
             own = (account.vesting_shares, *account.proxied_vsf_votes[:-1])
             passed_on[account.proxy] = tuple(map(add, passed_on.get(account.proxy, nothing), own))
-    for account in ledger.store.passing.scan_fields(ACCOUNTS, "name", "proxied_vsf_votes"):
+    for account in ledger.store.uncached.scan_fields(ACCOUNTS, "name", "proxied_vsf_votes"):
         found = passed_on.get(account.name, nothing)
         if account.proxied_vsf_votes != found:
             yield f"{account.name} is proxied {list(found)} shares, not {list(account.proxied_vsf_votes)}"
@@ -101,7 +101,7 @@ def proxied_votes_agree(ledger: Ledger) -> Problems:
 def reward_shares_add_up(ledger: Ledger) -> Problems:
     """Since hardfork 4, the claims on the reward fund are those of the awards that have not expired."""
     total = ledger.globals.total_reward_shares
-    found = sum(award.rshares for award in ledger.store.passing.scan(AWARD_SHARES_EXPIRE))
+    found = sum(award.rshares for award in ledger.store.uncached.scan(AWARD_SHARES_EXPIRE))
     if found != total and ledger.hardfork(4):
         yield f"there are {total} reward shares, but all awards together have {found}"
 
@@ -109,7 +109,7 @@ def reward_shares_add_up(ledger: Ledger) -> Problems:
 def market_books_agree(ledger: Ledger) -> Problems:
     """Since hardfork 14, markets, their pool and the accounts in them say what their rows hold."""
     if ledger.hardfork(14):
-        yield from markets_agree(ledger.store.passing)
+        yield from markets_agree(ledger.store.uncached)
 
 
 def indexes_agree(ledger: Ledger) -> Problems:

@@ -76,7 +76,7 @@ def load(
     _count_markets(ledger, tallies.frozen)
     if kept is not None:
         head = Beginning(snapshot.head_number, snapshot.head_id, network.chain_id)
-        kept.begin((MarketRecords(),), store.passing, head)
+        kept.begin((MarketRecords(),), store.uncached, head)
         store.set_meta(PROJECTIONS, kept.commit())
     store.commit()
     try:

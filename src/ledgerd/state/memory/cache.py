@@ -64,11 +64,11 @@ class ObjectCache(Generic[E]):
             return None
         return self._disk.transaction.get(key, db=self._database)
 
-    def passing_record(self, object_id: int, raw: bytes) -> E | None:
-        """The object of an id whose record in the file is at hand, if it exists; see `passing`."""
+    def uncached_record(self, object_id: int, raw: bytes) -> E | None:
+        """The object of an id whose record in the file is at hand, if it exists; see `uncached`."""
         return self.objects[object_id] if object_id in self.objects else self.form.decode(raw)
 
-    def passing(self, object_id: int) -> tuple[E, Ranks] | None:
+    def uncached(self, object_id: int) -> tuple[E, Ranks] | None:
         """The object of an id with its ranks. What is not in memory is not kept there, and must not be edited."""
         entity = self.objects.get(object_id)
         if entity is not None:

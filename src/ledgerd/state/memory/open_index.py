@@ -318,9 +318,9 @@ class OpenIndex(Generic[E]):
     def _between(self, low: bytes, high: bytes | None) -> Iterator[KeyValue]:
         return entries(self._disk.transaction, self._database, Range(low, high))
 
-    def passing(self, object_id: int) -> E:
+    def uncached(self, object_id: int) -> E:
         """An object that must exist, without keeping it in memory."""
-        found = self.cache.passing(object_id)
+        found = self.cache.uncached(object_id)
         return self.cache.present(object_id) if found is None else found[0]
 
     def scan(self, lower: Key, upper: Key) -> Iterator[E]:
@@ -355,9 +355,9 @@ class OpenIndex(Generic[E]):
 
         Where the first entries of the range are known, they are not read again, unless this is another version by now.
         """
-        present, size = self.cache.present if keeps else self.passing, 0
-        is_by_id = self.is_by_id
-        at_hand = self.cache.passing_record if is_by_id and not keeps else None
+        present = self.cache.present if keeps else self.uncached
+        is_by_id, size = self.is_by_id, 0
+        at_hand = self.cache.uncached_record if is_by_id and not keeps else None
         while True:
             if self._pending:
                 self.flush()

@@ -12,7 +12,7 @@ from ledgerd.state.tables.tables import E, Index, Table
 from ledgerd.state.views.view import RangeView, TableOrIndex, View
 
 
-class PassingView(RangeView):
+class UncachedView(RangeView):
     """Another view with scans of its own; single objects are those of the other, kept as it keeps them."""
 
     def __init__(self, store: View, indexes: Mapping[TableOrIndex[Any], OpenIndex[Any]]) -> None:

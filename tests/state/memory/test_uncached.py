@@ -30,8 +30,8 @@ def store(tmp_path: Path) -> Iterator[Store]:
 def test_a_scan_keeps_nothing_in_memory(store: Store) -> None:
     before = set(store.objects(ITEMS))
 
-    assert sum(1 for _ in store.passing.scan(ITEMS)) == COUNT - 1
-    assert sum(1 for _ in store.passing.scan(ITEM_BY_TIME)) == COUNT - 1
+    assert sum(1 for _ in store.uncached.scan(ITEMS)) == COUNT - 1
+    assert sum(1 for _ in store.uncached.scan(ITEM_BY_TIME)) == COUNT - 1
 
     assert set(store.objects(ITEMS)) == before
     assert store.verify() == []
@@ -40,17 +40,17 @@ def test_a_scan_keeps_nothing_in_memory(store: Store) -> None:
 
 @pytest.mark.parametrize("is_reverse", [False, True])
 def test_a_scan_is_the_one_of_the_store(store: Store, is_reverse: bool) -> None:
-    passing, kept = (
+    uncached, kept = (
         [item.id for item in view.scan(ITEM_BY_TIME, lower=(2,), upper=(100,), reverse=is_reverse)]
-        for view in (store.passing, store)
+        for view in (store.uncached, store)
     )
 
-    assert passing == kept
-    assert (passing[0] if is_reverse else passing[-1]) == 3
+    assert uncached == kept
+    assert (uncached[0] if is_reverse else uncached[-1]) == 3
 
 
 def test_the_rest_is_what_the_store_says(store: Store) -> None:
-    view, third = store.passing, store.get(ITEMS, 3)
+    view, third = store.uncached, store.get(ITEMS, 3)
 
     assert view.find(ITEMS, 3) is view.lookup(ITEM_BY_NAME, "item3") is third
     assert view.position(ITEM_BY_TIME, third) == store.position(ITEM_BY_TIME, third)
