@@ -14,8 +14,8 @@ from ledgerd.codec.errors import DecodeError
 from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.errors import OperatorError, RuleViolation
 
-BLOCKS_A_COMMIT = 2000
-"""What changes many times between two commits is written once; a kill loses no more than this, a second or so."""
+BLOCKS_A_COMMIT = 1000
+"""What changes many times between two commits is written once; a kill loses no more than this."""
 
 BYTES_A_COMMIT = 4 * 1024 * 1024
 """Full blocks are committed earlier, so that a batch stays small in memory too."""
