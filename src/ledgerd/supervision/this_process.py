@@ -22,8 +22,8 @@ T = TypeVar("T")
 
 SEARCHED_AT = 100_000
 """Objects that were made and not freed since the last search; by default 700. Blocks, operations and objects of the
-state hold no cycles, and a replay makes fewer than this between two commits. To search at 20,000 takes a fiftieth of the
-time in which blocks are applied; by default it is a twentieth.
+state hold no cycles, and a replay makes fewer than this between two commits. To search at 20,000 takes a fiftieth of
+the time in which blocks are applied; by default it is a twentieth.
 """
 
 _SET_DUMPABLE = 4
