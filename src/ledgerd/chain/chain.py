@@ -1,5 +1,5 @@
-"""The chain: `push_block` and `push_transaction` are the only ways in, `observe` is the only way out, and `view` the
-only way to read.
+"""The chain: `push_block`, `push_blocks` and `push_transaction` are the only ways in, `observe` is the only way out,
+and `view` the only way to read.
 
 It belongs to one thread, and reads no clock: the caller passes the time.
 """
@@ -7,7 +7,7 @@ It belongs to one thread, and reads no clock: the caller passes the time.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -194,7 +194,7 @@ class Chain(ChainView, Closing):
         commit: bool = True,
         instead_of: Collection[BlockId] = (),
     ) -> Outcome:
-        """Take a block in; the only way in, for peers, clients and the producer.
+        """Take a block in, from peers, clients and the producer alike.
 
         What became of it is in the outcome; no rule is raised. With `commit` off, its changes become durable, and its
         events are sent, with a later `commit`: for a batch of blocks. The producer of a block may name the candidates
@@ -213,6 +213,23 @@ class Chain(ChainView, Closing):
         for observer in self._observers:
             observer.pushed(block, outcome)
         return outcome
+
+    def push_blocks(self, blocks: Sequence[Block], skip: SkipFlags = Skip.NOTHING) -> Sequence[Outcome]:
+        """Take in the first of some blocks, and those behind it that continue the head: what became of each.
+
+        This is what `push_block` does one by one, without a commit, at a lower cost: for a sync and a replay. It ends
+        with a block that is not applied.
+        """
+        try:
+            outcomes = self._choice.push_blocks(blocks, skip)
+        finally:
+            self._settle_push(commit=False)
+        if not outcomes:
+            return (self.push_block(blocks[0], skip, commit=False),)
+        for observer in self._observers:
+            for block, outcome in zip(blocks, outcomes, strict=False):
+                observer.pushed(block, outcome)
+        return outcomes
 
     def _settle_push(self, *, commit: bool) -> None:
         """What follows from a push, whatever became of its block."""

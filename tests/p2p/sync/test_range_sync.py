@@ -131,6 +131,7 @@ def test_what_is_here_already_is_not_asked_for_again_when_the_window_is_full(
     talk: Talk, supply: Supply, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ledgerd.p2p.sync.range_sync.RANGES_AHEAD", 2)
+    monkeypatch.setattr("ledgerd.p2p.sync.admission.BLOCKS_AT_ONCE", 1)
     peer = supply.meet()
     while (requested := supply.next(peer)) is not None:  # faster than they are applied
         receive_all(talk.network, talk.now, peer, supply.reply(requested).frame)

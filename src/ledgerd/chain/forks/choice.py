@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 
 from ledgerd.chain.forks import outcome
@@ -98,6 +98,42 @@ class ForkChoice:
             return outcome.OnBranch()
         return self._switch(best, skip) if self._is_better(best) else outcome.OnBranch()
 
+    def push_blocks(self, blocks: Sequence[Block], skip: SkipFlags) -> list[outcome.Outcome]:
+        """Take in blocks, as `push` would one by one, as long as each continues the head: what became of each.
+
+        It does so only while nothing waits and there is no branch: then most of them need not become candidates, and of
+        each only the head is asked. It ends with a block that is refused.
+        """
+        if not self._is_alone:
+            return []
+        applied: list[Block] = []
+        rule = self._apply_each(blocks, skip, applied)
+        self._linking.follow(applied)
+        outcomes: list[outcome.Outcome] = [outcome.Applied()] * len(applied)
+        if rule is not None:
+            refused = blocks[len(applied)]
+            self._linking.admit(refused)
+            outcomes.append(self._refuse_on_head(refused, rule))
+        return outcomes
+
+    @property
+    def _is_alone(self) -> bool:
+        """Whether nothing but a block that continues the head could change anything."""
+        is_quiet = self._pending.is_empty and not self._trial.branch
+        return is_quiet and self.forks.is_only_trunk(self.trunk.head_id)
+
+    def _apply_each(self, blocks: Sequence[Block], skip: SkipFlags, applied: list[Block]) -> RuleViolation | None:
+        """The rule that the one behind the applied ones breaks, if that is why it ends there."""
+        for block in blocks:
+            if block.previous != self.trunk.head_id or self.refused.knows(block):
+                break
+            try:
+                self.trunk.apply(block, skip)
+            except RuleViolation as rule:
+                return rule
+            applied.append(block)
+        return None
+
     def _unlinked(self, block: Block, rule: RuleViolation | None = None) -> outcome.Unlinked:
         behind = self.trunk.head_number - block.number
         has_parent = behind >= 0 and block.previous != NO_BLOCK and self._blocks.fetch(block.previous) is not None
@@ -111,19 +147,25 @@ class ForkChoice:
                 self._check_header(block, skip)
             self._pending.undo()
             self.trunk.apply(block, skip)
-        except WrongScheduledValidator:
-            # It stays among the candidates: a branch that is switched to may hold it (spec 03, section 9.6).
-            return outcome.OnBranch()
         except RuleViolation as rule:
-            self.forks.remove(block.id)
-            if self._proof.is_meant(block):
-                self.refused.add(block.id, rule)
-            raise
+            return self._refuse_on_head(block, rule)
         for sibling in self.forks.items_at(block.number):
             if sibling.id != block.id and sibling.previous not in self.forks:
                 self.forks.remove(sibling.id)
         self._cascade(skip)
         return outcome.Applied()
+
+    def _refuse_on_head(self, block: Block, rule: RuleViolation) -> outcome.Outcome:
+        """What becomes of a candidate that could not be applied on the head.
+
+        Out of turn it stays one: a branch that is switched to may hold it (spec 03, section 9.6).
+        """
+        if isinstance(rule, WrongScheduledValidator):
+            return outcome.OnBranch()
+        self.forks.remove(block.id)
+        if self._proof.is_meant(block):
+            self.refused.add(block.id, rule)
+        return outcome.Refused(rule)
 
     def _check_header(self, block: Block, skip: SkipFlags) -> None:
         """What a block is refused for by its header alone, before the waiting transactions are undone for it."""

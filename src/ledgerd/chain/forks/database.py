@@ -164,6 +164,13 @@ class ForkDatabase:
             self._link_waiting(item)
         self._adopt_children(self._linked[block.id])
 
+    def follow(self, block: Block) -> None:
+        """Take in the next block of the trunk, which was applied already."""
+        item = ForkItem(block)
+        item.parent = block.previous
+        self._link(item)
+        self.head = item
+
     def push(self, block: Block) -> ForkItem:
         """Take a block in; returns the head of the longest branch, which need not be it.
 
@@ -217,6 +224,11 @@ class ForkDatabase:
     def is_known(self, block_id: BlockId) -> bool:
         """Whether a block is here, linked or waiting, or is the anchor."""
         return block_id in self or block_id in self._unlinked
+
+    def is_only_trunk(self, head_id: BlockId) -> bool:
+        """Whether there is no branch here, and no block that waits for its parent: the trunk's head is given."""
+        is_line = not self._unlinked and len(self._linked) == len(self._by_number)
+        return is_line and self.head is not None and self.head.id == head_id
 
     def fetch(self, block_id: BlockId) -> Block | None:
         item = self._linked.get(block_id) or self._unlinked.get(block_id)

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ledgerd.chain.forks.blocks import Blocks
 from ledgerd.chain.forks.database import BlockTooOld, ForkDatabase, ForkItem, UnlinkableBlock
 from ledgerd.chain.forks.refused import RefusedBlocks
@@ -41,6 +43,13 @@ class Linking:
         self.forks.is_emergency = head.emergency_consensus_active
         if head.head_block_id != NO_BLOCK:
             self.forks.narrow(head.head_block_number - head.last_irreversible_block_num + 1)
+
+    def follow(self, applied: Iterable[Block]) -> None:
+        """Make those of the blocks that were applied candidates that a branch may leave: others would go at once."""
+        lowest = self._trunk.irreversible - 1
+        for block in applied:
+            if block.number >= lowest:
+                self.forks.follow(block)
 
     def admit(self, block: Block) -> ForkItem | None:
         """Make a block a candidate: the only place where one from outside becomes so.

@@ -36,6 +36,10 @@ class RefusedBlocks:
         """Forget all of them: each is judged again when it comes again."""
         self._known.clear()
 
+    def knows(self, block: Block) -> bool:
+        """Whether `check` might refuse a block."""
+        return bool(self._known) and (block.id in self._known or block.previous in self._known)
+
     def check(self, block: Block) -> None:
         """Raise the rule that a block is known to break, or a block below it."""
         if not self._known:

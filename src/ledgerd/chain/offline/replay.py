@@ -4,7 +4,8 @@ one, for what observers missed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import Protocol
 
 from ledgerd.chain.chain import Chain
@@ -19,6 +20,9 @@ BLOCKS_A_COMMIT = 1000
 
 BYTES_A_COMMIT = 4 * 1024 * 1024
 """Full blocks are committed earlier, so that a batch stays small in memory too."""
+
+BLOCKS_AT_ONCE, BYTES_AT_ONCE = 50, 256 * 1024
+"""Blocks that are handed to the chain together."""
 
 FIRST_BLOCKS = 100
 """Among these the log of another network breaks a rule, for its accounts are others."""
@@ -55,17 +59,47 @@ def replay(
     """Returns how many; an `OperatorError` names a broken rule, and everything before it is applied and committed."""
     last = source.head_number if to is None else min(to, source.head_number)
     first = chain.head_number + 1
-    count, size = 0, 0
     blocks = read(source.scan(first, last))
+    since, size = 0, 0
     while goes_on():
-        try:
-            number, block = next(blocks, (0, None))
-        except DecodeError as problem:
+        some, problem = _next_of(blocks, min(BLOCKS_AT_ONCE, BLOCKS_A_COMMIT - since))
+        _apply(chain, some, skip)
+        if problem is not None:
             chain.commit()
-            raise OperatorError(f"block {first + count} of the log cannot be applied: {problem}") from problem
-        if block is None:
+            raise OperatorError(f"block {chain.head_number + 1} of the log cannot be applied: {problem}") from problem
+        if not some:
             break
-        violation = chain.push_block(block, skip, commit=False).violation
+        since += len(some)
+        size += sum([len(block.packed) for block in some])
+        if since >= BLOCKS_A_COMMIT or size >= BYTES_A_COMMIT:
+            chain.commit()
+            since = size = 0
+            progress(chain.head_number)
+    chain.commit()
+    progress(chain.head_number)
+    return chain.head_number + 1 - first
+
+
+def _next_of(blocks: Iterator[tuple[int, Block]], most: int) -> tuple[list[Block], DecodeError | None]:
+    """The next blocks, so many at most; and what is wrong with the one behind them."""
+    found, size = [], 0
+    try:
+        for _, block in islice(blocks, most):
+            found.append(block)
+            size += len(block.packed)
+            if size >= BYTES_AT_ONCE:
+                break
+    except DecodeError as problem:
+        return found, problem
+    return found, None
+
+
+def _apply(chain: Chain, blocks: Sequence[Block], skip: SkipFlags) -> None:
+    """`OperatorError`: a block breaks a rule or does not continue the chain; everything before it is committed."""
+    while blocks:
+        before = chain.head_number
+        outcomes = chain.push_blocks(blocks, skip)
+        number, violation = before + len(outcomes), outcomes[-1].violation
         if violation is not None:
             chain.commit()
             of = f"; it may be the log of another network than {chain.network.name}" if number <= FIRST_BLOCKS else ""
@@ -73,15 +107,7 @@ def replay(
         if chain.head_number != number:
             chain.commit()
             raise OperatorError(f"block {number} of the log does not continue block {chain.head_number} of this chain")
-        count += 1
-        size += len(block.packed)
-        if count % BLOCKS_A_COMMIT == 0 or size >= BYTES_A_COMMIT:
-            chain.commit()
-            size = 0
-            progress(number)
-    chain.commit()
-    progress(chain.head_number)
-    return count
+        blocks = blocks[len(outcomes) :]
 
 
 def reapply(

@@ -143,6 +143,10 @@ class Pending:
             if known is not None and signers is not None and known.packed == transaction.packed:
                 transaction.remember_signers(chain_id, signers)
 
+    @property
+    def is_empty(self) -> bool:
+        return not self.transactions and not self._requeued and self._session is None
+
     def drop_session(self) -> None:
         if self._session is not None:
             self._session.undo()

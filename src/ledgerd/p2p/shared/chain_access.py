@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import Enum, auto
 
 from ledgerd.chain.chain import Chain
@@ -204,6 +204,11 @@ class ChainAccess:
         """Push a block; during a sync with all checks too, which the reference omits, to be durable with `commit`."""
         outcome = self._chain.push_block(block, commit=not is_syncing)
         return acceptance_of(outcome, now - self._started)
+
+    def accept_blocks(self, blocks: Sequence[Block], now: float) -> list[Acceptance]:
+        """Push the first of these blocks of a sync, and those behind it that continue the head."""
+        since_start = now - self._started
+        return [acceptance_of(outcome, since_start) for outcome in self._chain.push_blocks(blocks)]
 
     def commit(self) -> None:
         """Make the accepted blocks durable; from then on they are served."""

@@ -6,6 +6,8 @@ each peer may send a few (spec 04, section 27, items 7 to 9).
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from ledgerd.p2p.shared.allowances import Allowance
 from ledgerd.p2p.shared.chain_access import Acceptance
 from ledgerd.p2p.shared.core import FUTURE_SECONDS, Core
@@ -15,6 +17,8 @@ from ledgerd.protocol.blocks.block import Block
 FUTURE_LIMIT = 3600
 MAX_EARLY, MAX_EARLY_OF_ADDRESS = 64, 8
 MAX_REJECTIONS, QUIET_SECONDS = 3, 120
+BLOCKS_AT_ONCE, BYTES_AT_ONCE = 32, 32 << 10
+"""Of a sync, handed to the chain together: they take no longer than a turn."""
 
 COUNTED_AS = {
     Acceptance.ACCEPTED: "accepted",
@@ -52,6 +56,33 @@ class Admission:
             if not is_proven and peer is not None and not peer.allowance.unproven.spend(1, core.now):
                 return Acceptance.FORK_DB_ONLY
         outcome = core.chain.accept_block(block, core.now, is_syncing=is_syncing)
+        self._credit(peer, block, outcome)
+        return outcome
+
+    def continuing(self, blocks: Iterable[Block]) -> list[Block]:
+        """The first of these blocks that continue the head, as many as are applied in a short while."""
+        core, found, size = self._core, list[Block](), 0
+        head, latest = core.chain.head_id, core.now + FUTURE_SECONDS
+        for block in blocks:
+            size += len(block.packed)
+            is_early = core.is_by_our_clock and block.timestamp > latest
+            if block.previous != head or is_early or size > BYTES_AT_ONCE or not core.chain.is_sound(block):
+                break
+            found.append(block)
+            if len(found) == BLOCKS_AT_ONCE:
+                break
+            head = block.id
+        return found
+
+    def admit_all(self, peer: Peer | None, blocks: Sequence[Block]) -> list[Acceptance]:
+        """Admit blocks of a sync that continue the head; it ends with one that is not accepted."""
+        outcomes = self._core.chain.accept_blocks(blocks, self._core.now)
+        for block, outcome in zip(blocks, outcomes, strict=False):
+            self._credit(peer, block, outcome)
+        return outcomes
+
+    def _credit(self, peer: Peer | None, block: Block, outcome: Acceptance) -> None:
+        core = self._core
         if core.meter is not None:
             core.meter.block(COUNTED_AS[outcome])
         is_assumed_place = core.chain.is_assumption_refuted and block.number == core.chain.signers_above
@@ -63,7 +94,6 @@ class Admission:
                 peer.trust()
                 peer.record_useful(core.now)
                 peer.exchange = peer.is_aligned = True
-        return outcome
 
     def early(self) -> list[Block]:
         due = [block for _, block in self._early if block.timestamp <= self._core.now + FUTURE_SECONDS]

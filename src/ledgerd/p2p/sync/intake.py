@@ -313,18 +313,26 @@ class Intake:
         return True
 
     def _apply(self, batch: Batch) -> None:
-        core, block = self._core, batch.blocks.popleft()
+        core = self._core
         peer = core.find(batch.peer)
         is_syncing = batch.origin is Origin.RANGE
-        if block.number <= core.chain.head_number and core.chain.is_known(block.id):
+        if is_syncing and len(together := self.admission.continuing(batch.blocks)) > 1:
+            for block, outcome in zip(together, self.admission.admit_all(peer, together), strict=False):
+                batch.blocks.popleft()
+                self._admitted(batch, peer, block, outcome)
             return
-        outcome = self.admission.admit(peer, block, is_syncing=is_syncing)
+        block = batch.blocks.popleft()
+        if block.number > core.chain.head_number or not core.chain.is_known(block.id):
+            self._admitted(batch, peer, block, self.admission.admit(peer, block, is_syncing=is_syncing))
+
+    def _admitted(self, batch: Batch, peer: Peer | None, block: Block, outcome: Acceptance) -> None:
+        """What follows for the rest of the batch from what became of a block."""
         if outcome is Acceptance.ACCEPTED:
             batch.applied += 1
             self.applied(block)
         elif outcome is Acceptance.FORK_DB_ONLY:
             batch.forked += 1
-            batch.is_linked = core.chain.is_linked(block.id)
+            batch.is_linked = self._core.chain.is_linked(block.id)
         elif outcome is Acceptance.REJECTED:
             self._refused(batch, peer, block)
         elif outcome is Acceptance.DEAD_FORK:
