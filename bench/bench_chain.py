@@ -10,11 +10,14 @@ import resource
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter, process_time
 
+from ledgerd.chain.chain import Chain
+from ledgerd.chain.ledger.skip import Skip, SkipFlags
+from ledgerd.chain.offline.replay import replay
 from ledgerd.codec import codec_of
 from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.crypto.signatures import recover
@@ -59,12 +62,27 @@ def packed_blocks(source: Network, first: int) -> list[bytes]:
     return [block.packed for block in blocks if block is not None]
 
 
-def replay_seconds(push: Callable[[Block], object], commit: Callable[[], object], blocks: list[bytes]) -> float:
+class ListedBlocks:
+    """Blocks to replay, the first of which follows a head."""
+
+    def __init__(self, head: int, blocks: list[bytes]) -> None:
+        self._head = head
+        self._blocks = blocks
+
+    @property
+    def head_number(self) -> int:
+        """The last of them."""
+        return self._head + len(self._blocks)
+
+    def scan(self, first: int, last: int) -> Iterator[tuple[int, bytes]]:
+        """Each with its number."""
+        return enumerate(self._blocks[first - self._head - 1 : last - self._head], start=first)
+
+
+def replay_seconds(chain: Chain, blocks: list[bytes], skip: SkipFlags = Skip.NOTHING) -> float:
     """How long it takes to decode and apply blocks, and to commit them."""
     started = process_time()
-    for packed in blocks:
-        push(codec_of(Block).decode(packed))
-    commit()
+    replay(chain, ListedBlocks(chain.head_number, blocks), skip=skip)
     return process_time() - started
 
 
@@ -105,19 +123,16 @@ def bench_replay() -> None:
         node = Network(Path(folder))
         node.follow(codec_of(Block).decode(packed) for packed in packed_blocks(source, 1)[: first - 1])
 
-        def push(block: Block) -> None:
-            node.chain.push_block(block, commit=False).or_raise()
-
         blocks = packed_blocks(source, first)
         full_blocks, empty_blocks = blocks[: full - first], blocks[full - first :]
-        replay_seconds(push, node.chain.commit, full_blocks[:2])
-        seconds = replay_seconds(push, node.chain.commit, full_blocks[2:])
+        replay_seconds(node.chain, full_blocks[:2])
+        seconds = replay_seconds(node.chain, full_blocks[2:])
         one = recovery_seconds()
         operations = (len(full_blocks) - 2) * TRANSFERS
         rate = operations / seconds
         print(f"  a transfer, in blocks of {TRANSFERS}: {seconds / operations / one:5.2f} recoveries, ", end="")
         print(f"{rate:7,.0f} operations/s ({verdict(rate, OPERATIONS_A_SECOND, at_most=False)})")
-        seconds = replay_seconds(push, node.chain.commit, empty_blocks)
+        seconds = replay_seconds(node.chain, empty_blocks)
         cost, rate = seconds / EMPTY_BLOCKS / recovery_seconds(), EMPTY_BLOCKS / seconds
         print(f"  a near-empty block, one validator:  {cost:5.2f} recoveries, ", end="")
         print(f"{rate:7,.0f} blocks/s ({verdict(cost, RECOVERIES_A_BLOCK, 'recoveries')})")
@@ -132,11 +147,7 @@ def bench_recorded() -> None:
             len(each.operations) for packed in blocks for each in codec_of(Block).decode(packed).transactions
         )
         with tempfile.TemporaryDirectory() as folder, open_chain(name, Path(folder)) as chain:
-
-            def push(block: Block) -> None:
-                chain.push_block(block, commit=False).or_raise()
-
-            seconds = replay_seconds(push, chain.commit, blocks)
+            seconds = replay_seconds(chain, blocks)
             cost = seconds / len(blocks) / recovery_seconds()
             print(f"  {name:<10}{len(blocks):5} blocks, {operations:6,} operations: ", end="")
             print(f"{cost:6.2f} recoveries a block, {len(blocks) / seconds:6,.0f} blocks/s")

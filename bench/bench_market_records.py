@@ -8,7 +8,7 @@ of a recorded chain. At last, how fast `ledgerd markets rebuild` goes.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from statistics import median
 from time import monotonic, thread_time
@@ -98,16 +98,7 @@ def replayed(*, keeps: bool) -> float:
     with tempfile.TemporaryDirectory() as folder, open_chain(RECORDED, Path(folder)) as chain:
         if keeps:
             follow(chain, [MarketRecords()])
-        return replay_seconds(pusher(chain), chain.commit, list(recorded_blocks(RECORDED)))
-
-
-def pusher(chain: Chain) -> Callable[[Block], None]:
-    """Applies a block."""
-
-    def push(block: Block) -> None:
-        chain.push_block(block, Skip.TRANSACTION_DUPES, commit=False).or_raise()
-
-    return push
+        return replay_seconds(chain, list(recorded_blocks(RECORDED)), Skip.TRANSACTION_DUPES)
 
 
 def bench_recorded() -> None:
