@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
+from ledgerd.cli.completion import script_of
 from scripts.build_distributions import TIME
 from scripts.build_program import PROGRAM, ROOT, BuildError, run
 from scripts.releasing.wheels import Architecture
@@ -17,6 +18,12 @@ SHARE = ROOT / "share" / PROGRAM
 RECIPE = SHARE / "debian"
 SCRIPTS = ("postinst", "prerm", "postrm")
 BUILDER = "dpkg-deb"
+COMPLETIONS = {
+    "bash": f"bash-completion/completions/{PROGRAM}",
+    "zsh": f"zsh/vendor-completions/_{PROGRAM}",
+    "fish": f"fish/vendor_completions.d/{PROGRAM}.fish",
+}
+"""Where each shell looks for what programs bring along, below `/usr/share`."""
 
 
 def require_builder() -> None:
@@ -43,6 +50,7 @@ def build_package(program: Path, folder: Path, version: str, architecture: Archi
         write(tree / "usr" / "lib" / "systemd" / "system" / unit.name, unit_of_package(unit))
     kept = add_configuration(tree / "etc" / PROGRAM)
     add_documents(tree / "usr" / "share" / "doc" / PROGRAM, version)
+    add_completions(tree / "usr" / "share")
     python = (program / "interpreter").read_text(encoding="utf-8").split()[0]
     major, minor = map(int, python.split("."))
     control = {
@@ -90,6 +98,12 @@ def add_documents(folder: Path, version: str) -> None:
     entry = f"{PROGRAM} ({debian_version(version)}) stable; urgency=medium\n\n  * Release {version}.\n"
     (folder / "changelog.gz").write_bytes(gzip.compress(entry.encode(), mtime=0))
     (folder / "changelog.gz").chmod(0o644)
+
+
+def add_completions(folder: Path) -> None:
+    """What shells complete commands and options with."""
+    for shell, place in COMPLETIONS.items():
+        write(folder / place, script_of(shell))
 
 
 def add_control(folder: Path, values: Mapping[str, str], kept: list[str]) -> None:

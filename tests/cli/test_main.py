@@ -2,21 +2,52 @@ from __future__ import annotations
 
 import errno
 import os
+import subprocess
 from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
 from ledgerd.cli import main
+from ledgerd.cli.process import version as told_version
 
 
-def test_the_version_is_that_of_the_installed_package(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_version_is_that_of_the_installed_package(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(told_version, "PACKAGE", tmp_path / "site-packages" / "ledgerd")
+
     assert main(["--version"]) == 0
     assert capsys.readouterr().out == (
         "blockchain_version: 4.1.0\n"
         "git_revision:       unknown\n"
         f"ledgerd_version:    {version('ledgerd')} (full, mainnet)\n"
     )
+
+
+def test_a_checkout_tells_the_commit_that_it_is_at(tmp_path: Path) -> None:
+    own = ["-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"]
+
+    def git(*words: str) -> str:
+        return subprocess.run(["git", *own, *words], check=True, capture_output=True, text=True).stdout.strip()  # noqa: S603, S607 - our own words
+
+    def told(folder: Path) -> str:
+        return told_version.revision_of(folder / "src" / "ledgerd")
+
+    assert told(tmp_path) == "unknown", "there is no repository"
+    git("init", "-q")
+    assert told(tmp_path) == "unknown", "there is no commit"
+
+    git("commit", "-q", "--allow-empty", "-m", "one")
+    commit = git("rev-parse", "HEAD")
+    assert told(tmp_path) == commit
+    git("worktree", "add", "-q", "beside")
+    assert told(tmp_path / "beside") == commit
+    git("pack-refs", "--all")
+    assert told(tmp_path) == told(tmp_path / "beside") == commit
+    git("checkout", "-q", "--detach")
+    assert told(tmp_path) == commit
+    assert told_version.revision_of(tmp_path / "lib" / "ledgerd") == "unknown", "what is no source is of another"
 
 
 def test_an_unknown_argument_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-import os
 import socket
 from contextlib import ExitStack
 
 HOST = "127.0.0.1"
-COUNTED = (0, 1, 2, 50, 100, 101, 102, 150, 200, 201, 202, 250)
-"""From the base: those of a network of three nodes, and of a validator beside it."""
+COUNTED = (0, 1, 2, 50, 51, 100, 101, 102, 150, 151, 200, 201, 202, 250, 251)
+"""From the base: those of a network of three nodes, and of validators beside it."""
 SPAN = 300
-FIRST, LAST = 21_000, 32_000
+BASES = range(3_000, 9_700, SPAN)
+"""Below all ports that `tests.ports` gives, so that no test beside takes one before the document does."""
+
+_held: dict[int, socket.socket] = {}
+"""The bases of this process, each with its last port, by which other processes of tests know that it is taken."""
 
 
 def free_base() -> int:
-    """A base from which all of them are free. Processes that run tests side by side begin at different ones."""
-    bases: list[int] = [*range(FIRST, LAST, SPAN)]
-    begin = os.getpid() % len(bases)
-    for base in bases[begin:] + bases[:begin]:
+    """A base from which all of them are free, and stay so until this process uses them or ends."""
+    for base in BASES:
         with ExitStack() as plugs:
             try:
+                if base not in _held:
+                    _held[base] = socket.create_server((HOST, base + SPAN - 1))
                 for number in COUNTED:
                     plugs.enter_context(socket.create_server((HOST, base + number)))
             except OSError:

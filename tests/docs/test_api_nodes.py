@@ -6,7 +6,6 @@ import http.client
 import json
 import re
 import signal
-import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -23,6 +22,7 @@ from tests.house.source_tree import ROOT
 from tests.node.dev.sending import broadcast, last_operations
 from tests.node.processes import NodeProcess, words_of_testnet
 from tests.patience import PATIENCE
+from tests.ports import free_port
 from tests.proxies import haproxy_fault, running_nginx
 
 DOCUMENT = (ROOT / "docs" / "api-nodes.md").read_text(encoding="utf-8")
@@ -184,12 +184,6 @@ def api_node(data_dir: Path, node: NodeProcess) -> Iterator[NodeProcess]:
     more += ("--webserver-max-requests-per-second", str(RATE))
     with NodeProcess("api", "--data-dir", str(data_dir), *words, *more) as made:
         yield made
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as plug:
-        port: int = plug.getsockname()[1]
-    return port
 
 
 class Proxy:

@@ -10,6 +10,7 @@ from urllib.request import urlopen
 
 from tests.docs.guides import Reader, Step, assert_printed, lessons_of
 from tests.docs.ports import HOST, free_base
+from tests.docs.tutorials import ANY_METRICS
 from tests.patience import PATIENCE
 
 
@@ -32,7 +33,7 @@ def test_the_first_application_does_what_the_page_says(tmp_path: Path) -> None:
     base = free_base()
     chain, http = f"{HOST}:{base}", f"{HOST}:{base + 2}"
     running = {
-        "ledgerd dev": f"ledgerd dev --http {chain} --ws {HOST}:{base + 1}",
+        "ledgerd dev": f"ledgerd dev --http {chain} --ws {HOST}:{base + 1} {ANY_METRICS}",
         f"{HOST}:8090": chain,
         f"{HOST}:8095": http,
     }

@@ -9,6 +9,7 @@ from shlex import split
 
 from tests.docs.guides import Reader, Step, steps_of
 from tests.docs.ports import free_base
+from tests.docs.tutorials import ANY_METRICS
 from tests.house.source_tree import ROOT
 from tests.sim.chaos import chaos
 from tests.sim.grounds import Grounds
@@ -36,8 +37,9 @@ def assert_shows(shown: str, printed: str) -> None:
 def test_the_page_does_what_it_says(tmp_path: Path) -> None:
     base = free_base()
     ports = {"8090": base, "8091": base + 1, "8190": base + 2, "8191": base + 50}
-    steps = iter(steps_of("debugging.md", {f":{usual}": f":{other}" for usual, other in ports.items()}))
-    shown = iter(blocks_shown({f":{usual}": f":{other}" for usual, other in ports.items()}))
+    running = {f":{usual}": f":{other}" for usual, other in ports.items()}
+    steps = iter(steps_of("debugging.md", {**running, "ledgerd dev": f"ledgerd dev {ANY_METRICS}"}))
+    shown = iter(blocks_shown(running))
     with Reader(tmp_path) as reader:
         assert_shows(next(shown), reader.take(next(steps)))
         reader.take(next(steps))

@@ -12,6 +12,8 @@ from tests.docs.ports import HOST, free_base
 from tests.patience import PATIENCE
 
 USUAL = f"{HOST}:8090"
+ANY_METRICS = f"--metrics {HOST}:0"
+"""By default they are far above the port of HTTP, where another test may listen."""
 
 
 class DevPorts:
@@ -20,7 +22,10 @@ class DevPorts:
     def __init__(self) -> None:
         base = free_base()
         self.http = f"{HOST}:{base}"
-        self.running = {"ledgerd dev": f"ledgerd dev --http {self.http} --ws {HOST}:{base + 1}", USUAL: self.http}
+        self.running = {
+            "ledgerd dev": f"ledgerd dev --http {self.http} --ws {HOST}:{base + 1} {ANY_METRICS}",
+            USUAL: self.http,
+        }
         """What stands for what is in the documents."""
 
     def answer(self, method: str, *arguments: object) -> str:

@@ -90,7 +90,7 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("shared",),
         ("debug", "directory", "process", "tools"),
         ("main",),
-        ("__main__",),
+        ("__main__", "completion"),
     ),
     "doctor": (
         ("finding", "examined_node"),

@@ -21,8 +21,8 @@ class NodeMemory:
         self.memory = SharedMemory.create(workers)
         self._made: list[Cells] = []
 
-    def main(self) -> Cells:
-        layout = main_layout()
+    def main(self, plugins: tuple[str, ...] = ()) -> Cells:
+        layout = main_layout(plugins)
         return self._kept(Cells(self.memory.region(MAIN_REGION, layout.size), layout))
 
     def reader(self) -> Cells:
@@ -38,9 +38,11 @@ class NodeMemory:
         self._made.append(cells)
         return cells
 
-    def values(self, methods: tuple[str, ...] = METHODS) -> Mapping[str, dict[tuple[str, ...], list[float]]]:
+    def values(
+        self, methods: tuple[str, ...] = METHODS, plugins: tuple[str, ...] = ()
+    ) -> Mapping[str, dict[tuple[str, ...], list[float]]]:
         """What is read: the numbers of each series by family and labels."""
-        families = MetricsReader(self.memory, methods, VERSION).read()
+        families = MetricsReader(self.memory, methods, VERSION, plugins).read()
         return {
             family.name: {each.labels: list(each.numbers) for each in series} for family, series in families if series
         }

@@ -10,7 +10,7 @@ from ledgerd.metrics.table import FAMILIES
 from ledgerd.metrics.table.requests import REQUESTS
 from ledgerd.node.workers.known_methods import known_methods
 
-LAYOUTS = (main_layout(), worker_layout(known_methods()), reader_layout("1.0"))
+LAYOUTS = (main_layout(("earnings", "rates")), worker_layout(known_methods()), reader_layout("1.0"))
 
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=("main", "worker", "reader"))

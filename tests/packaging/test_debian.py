@@ -11,7 +11,14 @@ from pathlib import Path
 import pytest
 
 from scripts.build_program import BuildError
-from scripts.releasing.debian import RECIPE, debian_version, require_builder, unit_of_package
+from scripts.releasing.debian import (
+    COMPLETIONS,
+    RECIPE,
+    add_completions,
+    debian_version,
+    require_builder,
+    unit_of_package,
+)
 from tests.house.source_tree import ROOT
 from tests.packaging.environment import run
 
@@ -53,6 +60,13 @@ class Root:
         done = run("sh", str(RECIPE / script), *words, **{**own, "PATH": f"{self.tools}:{os.environ['PATH']}"})
         assert done.returncode == 0, done.stderr
         return self.calls.read_text().removeprefix(before).splitlines()
+
+
+def test_each_shell_finds_what_it_completes_commands_with(tmp_path: Path) -> None:
+    add_completions(tmp_path)
+
+    for shell, place in COMPLETIONS.items():
+        assert f"Made by `ledgerd completion {shell}`" in (tmp_path / place).read_text()
 
 
 @pytest.fixture

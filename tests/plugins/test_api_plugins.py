@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -97,13 +98,34 @@ def end(view: ReadView) -> int:
 '''
 
 
-def page(node: NodeProcess, path: str) -> str:
-    connection = http.client.HTTPConnection("127.0.0.1", node.port(), timeout=PATIENCE)
+OUTCOMES = ("ok", "refused", "failed")
+
+
+def page(node: NodeProcess, path: str, port: int = 0) -> str:
+    connection = http.client.HTTPConnection("127.0.0.1", port or node.port(), timeout=PATIENCE)
     try:
         connection.request("GET", path)
         return connection.getresponse().read().decode()
     finally:
         connection.close()
+
+
+def numbers(node: NodeProcess) -> dict[str, float]:
+    """What its `/metrics` has, by series."""
+    found = re.search(r"operator +http://127\.0\.0\.1:(\d+)", node.log)
+    assert found is not None
+    lines = page(node, "/metrics", int(found[1])).splitlines()
+    return {series: float(number) for series, _, number in (each.rpartition(" ") for each in lines if each[0] != "#")}
+
+
+def require_counted(node: NodeProcess) -> None:
+    """Calls of the plugin stand in the metrics by what became of them: some failed, more were refused."""
+    wait_until(lambda: numbers(node)['ledgerd_plugin_starts_total{plugin="rates"}'] == 2)
+    counted = numbers(node)
+    outcomes = [counted[f'ledgerd_rpc_requests_total{{method="rates.*",outcome="{each}"}}'] for each in OUTCOMES]
+    assert outcomes[1] >= 7
+    assert outcomes[2] >= 4, "fail, never, hungry and end"
+    assert counted['ledgerd_rpc_request_seconds_count{method="rates.*"}'] == sum(outcomes)
 
 
 def described(node: NodeProcess) -> dict[str, Any]:
@@ -162,6 +184,7 @@ def test_an_enabled_api_answers_is_described_and_costs_no_other_client_what_it_d
         assert ready(node)["ready"] is True
         assert "warning" not in ready(node)
         assert node.log.count("API worker") == worker_starts
+        require_counted(node)
         beside = ("api", "--data-dir", rates[2], "--http=127.0.0.1:0", "--plugin", "database_api rates watching")
         with NodeProcess(*beside) as api:
             wait_until(lambda: api.call("rates", "of", names) == found)

@@ -130,22 +130,24 @@ def test_one_that_hangs_is_killed_and_its_api_is_not_there_meanwhile() -> None:
     play(scene)
 
 
-def test_the_numbers_of_plugins_stand_by_their_places() -> None:
+def test_the_numbers_of_plugins_stand_by_their_names() -> None:
     async def scene() -> None:
         work = Work("plugins")
-        plugins = PluginProcesses([ORDER, ORDER], saying(""), work, lambda _topic, _payload: None)
+        plugins = PluginProcesses(
+            [ORDER, msgspec.structs.replace(ORDER, name="more")], saying(""), work, lambda _topic, _payload: None
+        )
         plugins.processes[1].parked, plugins.processes[1].starts = "for a reason", 3
         plugins.processes[0].is_there, plugins.processes[0].report = True, PluginReport(behind=12)
         with node_memory() as memory:
-            plugins.sample(memory.main())
-            values: Any = memory.values()
+            plugins.sample(memory.main(("rates", "more")))
+            values: Any = memory.values(plugins=("rates", "more"))
         for family, first, second in (
             (table.PLUGIN_RUNNING, 1, 0),
             (table.PLUGIN_PARKED, 0, 1),
             (table.PLUGIN_BEHIND, 12, 0),
             (table.PLUGIN_STARTS, 0, 3),
         ):
-            assert [values[family.name]["1",], values[family.name]["2",]] == [[first], [second]]
+            assert [values[family.name]["rates",], values[family.name]["more",]] == [[first], [second]]
 
     play(scene)
     assert supervising.START_SECONDS < 60

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import argparse
 import logging
 import shutil
 import sys
@@ -198,10 +199,12 @@ def _set_clock(world: World, random: Random) -> None:
 
 
 def main() -> None:
-    """Run as many seeds as the first argument says, from the second on."""
+    arguments = argparse.ArgumentParser(prog="scripts/simulate", description="Runs simulated networks, a seed each.")
+    arguments.add_argument("count", type=int, nargs="?", default=100, help="how many (default: 100)")
+    arguments.add_argument("first", type=int, nargs="?", default=1, metavar="first_seed", help="(default: 1)")
+    chosen = arguments.parse_args()
+    count, first = chosen.count, chosen.first
     logging.disable()
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 100
-    first = int(sys.argv[2]) if len(sys.argv) > 2 else 1
     failed, longest, switches, applied, started = [], 0, 0, Counter[str](), time.monotonic()
     with tempfile.TemporaryDirectory() as base:
         grounds = Grounds(Path(base) / "grounds")

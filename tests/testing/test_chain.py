@@ -118,6 +118,14 @@ def test_time_passes_as_far_as_it_is_told_to(chain: DevChain) -> None:
     assert parse_time_text(chain.time_in(hours=1)) == chain.head.time + 3_600
 
 
+def test_no_time_passes_backwards(chain: DevChain) -> None:
+    before = chain.head
+
+    with pytest.raises(ValueError, match=r"travel goes forward only, not by -86340 seconds: .*snapshot\(\)"):
+        chain.travel(days=-1, minutes=1)
+    assert chain.head == before
+
+
 def test_a_snapshot_within_a_test_undoes_what_follows_it(chain: DevChain) -> None:
     chain.transfer("alice", "bob", "1.000 VIZ")
     before = chain.head

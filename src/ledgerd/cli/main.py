@@ -11,6 +11,7 @@ from typing import Any
 
 from ledgerd.cli.arguments import application_arguments as application
 from ledgerd.cli.arguments import comparing_arguments as comparing
+from ledgerd.cli.arguments import completion_arguments as completion
 from ledgerd.cli.arguments import debug_arguments as debug
 from ledgerd.cli.arguments import directory_arguments as directory
 from ledgerd.cli.arguments import key_arguments as keys
@@ -43,6 +44,7 @@ COMMANDS: dict[str, tuple[str, Callable[[Commands], None]]] = {
     "dev": ("process.dev", process.add_dev),
     "testnet": ("process.testnet", process.add_testnet),
     "debug": ("debug", debug.add_debug),
+    "completion": ("completion", completion.add_completion),
 }
 """The module that carries each out by its `run`, and what declares its arguments. A module is loaded only when it is
 chosen: all of them take longer to load than most take to run.

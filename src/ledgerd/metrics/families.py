@@ -37,6 +37,8 @@ class LabelSource(Enum):
     """The methods of JSON-RPC that this program knows, and `other`."""
     VERSION = "version"
     VALIDATORS = "validators"
+    PLUGINS = "plugins"
+    """The plugins of others that are enabled, of which there are a few."""
 
 
 class MetricLabel(msgspec.Struct, frozen=True):

@@ -26,6 +26,7 @@ class LabelSets(msgspec.Struct, frozen=True):
 
     methods: tuple[str, ...] = ()
     version: str = ""
+    plugins: tuple[str, ...] = ()
 
     def of(self, label: MetricLabel) -> tuple[str, ...]:
         """All values of a label. Of validators their places, whose names `names` has."""
@@ -36,6 +37,8 @@ class LabelSets(msgspec.Struct, frozen=True):
                 return (self.version,)
             case LabelSource.VALIDATORS:
                 return tuple(map(str, range(VALIDATOR_PLACES)))
+            case LabelSource.PLUGINS:
+                return self.plugins
         return label.values
 
 
@@ -74,8 +77,8 @@ class RegionLayout:
         return self.placed[family.name]
 
 
-def main_layout() -> RegionLayout:
-    return RegionLayout((Writer.MAIN, Writer.EACH), LabelSets())
+def main_layout(plugins: tuple[str, ...] = ()) -> RegionLayout:
+    return RegionLayout((Writer.MAIN, Writer.EACH), LabelSets(plugins=plugins))
 
 
 def worker_layout(methods: tuple[str, ...]) -> RegionLayout:

@@ -41,11 +41,13 @@ class ProcessRegion(NamedTuple):
 class MetricsReader:
     """Reads the memory of a node."""
 
-    def __init__(self, memory: SharedMemory, methods: tuple[str, ...], version: str) -> None:
+    def __init__(
+        self, memory: SharedMemory, methods: tuple[str, ...], version: str, plugins: tuple[str, ...] = ()
+    ) -> None:
         self._memory = memory
         api = worker_layout(methods)
         workers = [ProcessRegion(f"api-{n}", worker_region(n), api) for n in range(memory.workers)]
-        main = ProcessRegion(MAIN_PROCESS, MAIN_REGION, main_layout())
+        main = ProcessRegion(MAIN_PROCESS, MAIN_REGION, main_layout(plugins))
         reader = ProcessRegion(READER_PROCESS, READER_REGION, reader_layout(version))
         self._of_writer: dict[Writer, list[ProcessRegion]] = {
             Writer.MAIN: [main],

@@ -12,6 +12,7 @@ from contextlib import suppress
 
 from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.config.logging.setup import set_up_logging
+from ledgerd.node.config.network import network_of
 from ledgerd.node.datadir.opening import is_unusable
 from ledgerd.node.parts.production import ProductionPart
 from ledgerd.node.runtime import Runtime
@@ -67,7 +68,7 @@ def run_node(
         log.warning("options without meaning to this node: %(options)s", named)
     require_files(configuration)
     if configuration.snapshot.test_trusted_seeds:
-        sys.stderr.write(run_probe(configuration.snapshot.trusted_peers))
+        sys.stderr.write(run_probe(configuration.snapshot.trusted_peers, network_of(configuration).chain_id))
         return STOPPED
     search_rarely()
     return on_a_loop(lambda: live(configuration, make, greeting))

@@ -17,8 +17,8 @@ from ledgerd.codec.json.text import Json
 from ledgerd.plugins.messages import MOST_ANSWER, MOST_OPEN, MOST_REQUEST, MethodAnswer, MethodRequest, ServedApi
 from ledgerd.rpc.api.shared.kinds import Printed
 from ledgerd.rpc.call.counts import UNCOUNTED
-from ledgerd.rpc.call.declarations import Api, Method
-from ledgerd.rpc.call.errors import INVALID_PARAMETERS, INVALID_REQUEST, PlainError
+from ledgerd.rpc.call.declarations import Api, Method, every_method_of
+from ledgerd.rpc.call.errors import INVALID_PARAMETERS, INVALID_REQUEST, PlainError, ServerFault
 from ledgerd.rpc.call.view import Node
 from ledgerd.rpc.http.service import PageRoutes, Service
 
@@ -57,9 +57,9 @@ class PluginLink(asyncio.Protocol):
             async with asyncio.timeout(ANSWER_SECONDS):
                 return msgspec.json.decode(await self._exchanged(request), type=MethodAnswer)
         except TimeoutError:
-            raise PlainError(BUSY.format(self.served.name)) from None
+            raise ServerFault(BUSY.format(self.served.name)) from None
         except (OSError, msgspec.MsgspecError):
-            raise PlainError(AWAY.format(self.served.name)) from None
+            raise ServerFault(AWAY.format(self.served.name)) from None
         finally:
             self._shares.change(asked.share, -1)
 
@@ -109,6 +109,7 @@ class PluginMethod(Method):
         super().__init__(api, name, self._ask, UNCOUNTED)
         self.summary = str(described.get("summary", ""))
         self.described = described
+        self.counted_as = every_method_of(api)
         self._link, self._most = link, most
 
     def arguments(self, given: list[Json]) -> list[object]:
@@ -116,14 +117,15 @@ class PluginMethod(Method):
 
     async def _ask(self, node: Node, given: list[Json]) -> AnswerText:
         if not self._link.served.port:
-            raise PlainError(AWAY.format(self.api))
+            raise ServerFault(AWAY.format(self.api))
         try:
             params = [msgspec.Raw(msgspec.json.encode(each)) for each in given]
         except (ValueError, OverflowError) as fault:
             raise PlainError(f"An argument is no JSON for a plugin: {fault}", INVALID_PARAMETERS) from None
         answer = await self._link.ask(MethodRequest(self.name, params, node.share, self._most))
         if answer.code is not None:
-            raise PlainError(answer.message, answer.code, answer.data)
+            refusal = ServerFault if answer.is_fault else PlainError
+            raise refusal(answer.message, answer.code, answer.data)
         return bytes(answer.result).decode()
 
 

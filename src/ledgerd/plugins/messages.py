@@ -99,6 +99,8 @@ class MethodAnswer(msgspec.Struct, frozen=True):
     code: int | None = None
     message: str = ""
     data: str = ""
+    is_fault: bool = False
+    """Whether the plugin is at fault, and not the client."""
 
 
 def packed(message: msgspec.Struct) -> bytes:

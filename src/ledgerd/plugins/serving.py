@@ -85,7 +85,8 @@ class MethodCalls:
             return self._bounded(method, asked)
         except TookTooLong:
             self._time(0)  # the interruption may have come while the time was being stopped
-            return MethodAnswer(code=OTHER, message=f"{self._name}.{method.name} took more than {self._seconds:g} s")
+            message = f"{self._name}.{method.name} took more than {self._seconds:g} s"
+            return MethodAnswer(code=OTHER, message=message, is_fault=True)
         except PluginError as refusal:
             return _refusal(refusal)
         except REFUSALS as error:
@@ -94,7 +95,7 @@ class MethodCalls:
         except (Exception, SystemExit, KeyboardInterrupt) as problem:  # noqa: BLE001 - it is logged
             words = {"plugin": self._name, "method": method.name, "reason": text_of_failure(problem)}
             log.warning("the plugin %(plugin)s: %(method)s has failed: %(reason)s", words, extra=limited(LINES))
-            return MethodAnswer(code=INTERNAL.code, message=INTERNAL.message)
+            return MethodAnswer(code=INTERNAL.code, message=INTERNAL.message, is_fault=True)
 
     def _bounded(self, method: TypedMethod, asked: MethodRequest) -> MethodAnswer:
         self.refresh()

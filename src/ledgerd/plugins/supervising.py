@@ -209,8 +209,8 @@ class PluginProcesses:
         self._publish(PLUGIN_APIS, msgspec.json.encode([each.served for each in self.processes if each.served]))
 
     def sample(self, cells: Cells) -> None:
-        for place, each in zip(table.PLUGIN.values, self.processes, strict=False):
-            cells.gauge(table.PLUGIN_RUNNING, place).set(each.is_there)
-            cells.gauge(table.PLUGIN_PARKED, place).set(bool(each.parked))
-            cells.gauge(table.PLUGIN_BEHIND, place).set(each.report.behind)
-            cells.counter(table.PLUGIN_STARTS, place).reach(each.starts)
+        for each in self.processes:
+            cells.gauge(table.PLUGIN_RUNNING, each.name).set(each.is_there)
+            cells.gauge(table.PLUGIN_PARKED, each.name).set(bool(each.parked))
+            cells.gauge(table.PLUGIN_BEHIND, each.name).set(each.report.behind)
+            cells.counter(table.PLUGIN_STARTS, each.name).reach(each.starts)

@@ -128,7 +128,10 @@ class ChainNode(Closing):
 
     def travel(self, *, days: float = 0, hours: float = 0, minutes: float = 0, seconds: float = 0) -> ChainHead:
         """Let so much time pass, and make a block then."""
-        self.call("dev_api", "move_time", _seconds(days, hours, minutes, seconds))
+        passing = _seconds(days, hours, minutes, seconds)
+        if passing < 0:
+            raise ValueError(f"travel goes forward only, not by {passing} seconds: snapshot() is what goes back")
+        self.call("dev_api", "move_time", passing)
         return self.head
 
     @contextmanager

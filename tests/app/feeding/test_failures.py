@@ -178,7 +178,11 @@ def test_a_fork_below_what_is_kept_says_that_the_tables_have_to_be_made_again(
 
     play(scene)
     assert numbers(tmp_path / "a.sqlite") == list(range(1, 41))
-    assert any("ledgerd app rebuild" in each.getMessage() for each in caplog.records)
+    said = next(text for each in caplog.records if "ledgerd app rebuild" in (text := each.getMessage()))
+    assert said.startswith(
+        "the nodes' chain has other blocks than the tables, from below what these can undo: dev_api."
+    )
+    assert "the chain has block 34 (" in said
 
 
 def test_a_node_of_another_chain_is_refused(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from ledgerd.protocol.types.endpoint import Endpoint
 from ledgerd.supervision.part import Supervisor
 from tests.app.forking_nodes import ForkingNode
 from tests.patience import PATIENCE
-from tests.rpc.loopback import Client, play
+from tests.rpc.loopback import Client, http_request, play
 from tests.sdk.recorded_nodes import serving_nodes
 
 LAST = 40
@@ -168,6 +168,24 @@ def test_numbers_and_texts_are_ids_and_no_params_may_be_null(tmp_path: Path) -> 
             for identity in (7, -1.5, "a", None):
                 answer = await asked.call({"id": identity, "method": "rows", "params": None})
                 assert (answer["result"], answer["id"]) == ([{"number": 1}], identity)
+
+    play(scene)
+
+
+def test_a_notification_is_made_and_not_answered(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with asking(tmp_path) as asked:
+            for silent in ({"method": "rows"}, {"method": "nothing"}, [{"method": "rows"}, {"method": "rows"}]):
+                await asked.client.say(http_request(json.dumps(silent).encode()))
+                status, headers = await asked.client.head()
+                assert status == "HTTP/1.1 204 No Content"
+                assert "Content-Length" not in headers, "a client would wait for a body"
+            assert b'ledgerd_app_calls_total{application="counting"} 4' in (await asked.page("/metrics"))[1]
+
+            mixed = await asked.call([{"method": "rows"}, {"id": 7, "method": "rows"}])
+            assert [each["id"] for each in mixed] == [7]
+            nameless = await asked.call({"params": []})
+            assert (nameless["error"]["code"], nameless["id"]) == (-32601, None), "this is no notification"
 
     play(scene)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shlex
@@ -18,6 +19,9 @@ from ledgerd.cli import main
 from ledgerd.cli.arguments.process_arguments import EXAMPLES
 from ledgerd.cli.main import parser
 from ledgerd.cli.process.testnet import folder_of
+from ledgerd.node.testnet import network
+from ledgerd.node.testnet.network import Wishes, prepare
+from ledgerd.node.testnet.plan import read_keys
 from ledgerd.state.errors import StoreLocked
 from ledgerd.state.files.lock import LOCK_FILE, lock_writer
 from tests.node.processes import PROGRAM
@@ -121,6 +125,33 @@ def test_a_folder_that_holds_something_else_is_left_alone(tmp_path: Path, capsys
     assert main(["testnet", "--fresh", "--data-dir", str(tmp_path)]) == 1
     assert "holds something else" in capsys.readouterr().err
     assert (tmp_path / "letter.txt").exists()
+
+
+@pytest.mark.parametrize("step", ["write_configurations", "copy_chain", "write_keys"])
+def test_a_start_that_failed_half_way_is_done_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
+    def fill_up(*_: object, **__: object) -> None:
+        (tmp_path / "node-1").mkdir(exist_ok=True)
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    chosen = parser().parse_args(["testnet", *SMALL, "--data-dir", str(tmp_path)])
+    wishes = Wishes(chosen.nodes, chosen.validators)
+    with monkeypatch.context() as patch:
+        patch.setattr(network, step, fill_up)
+        with pytest.raises(OSError, match="No space left"), folder_of(chosen) as folder:
+            prepare(folder, wishes)
+
+    with folder_of(chosen) as folder:
+        plan = prepare(folder, wishes)
+    assert read_keys(tmp_path) == plan.keys
+    assert all((each.folder / "state").is_dir() for each in plan.members)
+
+
+def test_a_network_that_is_being_founded_is_left_alone(tmp_path: Path) -> None:
+    chosen = parser().parse_args(["testnet", *SMALL, "--data-dir", str(tmp_path)])
+    with folder_of(chosen) as folder, lock_writer(folder), pytest.raises(StoreLocked):
+        prepare(folder, Wishes(chosen.nodes, chosen.validators))
+
+    assert not (tmp_path / "node-1").exists()
 
 
 def test_a_network_that_runs_is_not_begun_anew(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -88,7 +88,8 @@ def test_a_snapshot_is_not_imported_over_a_state(asked: Invocation, snapshot: Pa
 
 def test_a_snapshot_that_is_missing_is_remarked(asked: Invocation, tmp_path: Path) -> None:
     choice = choose(replace(asked, snapshot=tmp_path / "none"), NOTHING)
-    assert choice.remark == f"there is no snapshot {tmp_path / 'none'}: the node goes on without it"
+    assert choice.origin is StateOrigin.PRESENT
+    assert choice.remark.startswith(f"--snapshot: there is no file {tmp_path / 'none'}: the node goes on without it")
 
     choice = choose(replace(asked, snapshot_auto_latest=True), NOTHING)
     assert choice == Choice(StateOrigin.PRESENT, remark="--snapshot-auto-latest finds no snapshot in snapshot-dir")

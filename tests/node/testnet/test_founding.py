@@ -13,6 +13,7 @@ from ledgerd.history.settings import HistorySettings
 from ledgerd.node.testnet.founding import SMALL, copy_chain, found, founding_seconds
 from ledgerd.node.testnet.network import chain_text
 from ledgerd.node.testnet.plan import NetworkKeys, new_keys, plan_of
+from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.networks.chain_file import load_parameters
 from ledgerd.protocol.networks.parameters import ChainParameters, NetworkClock
 
@@ -23,6 +24,15 @@ def parameters(folder: Path, keys: NetworkKeys) -> ChainParameters:
     plan = plan_of(folder, keys)
     plan.chain_file.write_text(chain_text(plan, NOW, NetworkClock(NOW, NOW, 1.0)))
     return load_parameters(plan.chain_file)
+
+
+def test_a_chain_that_cannot_be_copied_names_the_file(tmp_path: Path) -> None:
+    for folder in ("state", "history"):
+        (tmp_path / "one" / folder).mkdir(parents=True)
+    (tmp_path / "one" / "state" / "data.mdb").symlink_to(tmp_path / "nothing")
+
+    with pytest.raises(OperatorError, match=r"the chain cannot be copied: .*No such file or directory: .*data\.mdb"):
+        copy_chain(tmp_path / "one", tmp_path / "two")
 
 
 @pytest.mark.parametrize("count", [1, 2, 5, 21, 30, 100])

@@ -34,7 +34,10 @@ log = logging.getLogger(__name__)
 
 CHECK_SECONDS = 1.0
 LINE_SECONDS = 10.0
-REBUILD = "The tables can be made again: ledgerd app rebuild"
+TOO_DEEP = (
+    "the nodes' chain has other blocks than the tables, from below what these can undo: dev_api.revert has taken them "
+    "back, or the nodes are on a branch that will end. Unless it ends, make the tables again: ledgerd app rebuild"
+)
 
 
 class ApplicationFeed:
@@ -116,7 +119,7 @@ class ApplicationFeed:
                 return
 
     async def _fail(self, problem: Exception) -> None:
-        words = f"{problem}. {REBUILD}" if isinstance(problem, ForkTooDeep) else str(problem)
+        words = f"{TOO_DEEP} ({problem})" if isinstance(problem, ForkTooDeep) else str(problem)
         self._progress.set_failing(words)
         if words != self._logged:
             log.warning("%(what)s; tried again in %(pause)g s", {"what": words, "pause": self._pause})

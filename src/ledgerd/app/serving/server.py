@@ -79,7 +79,7 @@ class ApplicationServer(Server):
         return Page(b"/openrpc.json has the methods, /ready and /metrics the state\n", TEXT, 404)
 
     async def answer(self, body: bytes, share: str) -> bytes:
-        """What a POST is answered, which counts for whoever has sent it."""
+        """What a POST is answered, which counts for whoever has sent it; nothing where it holds notifications alone."""
         try:
             asked = msgspec.json.decode(body)
         except (msgspec.DecodeError, RecursionError):
@@ -101,9 +101,16 @@ class ApplicationServer(Server):
                 self.held.change(share, len(answers[-1]))
         finally:
             self.held.change(share, -size)
-        return b"[" + b",".join(answers) + b"]"
+        told = [each for each in answers if each]
+        return b"[" + b",".join(told) + b"]" if told else b""
 
     async def _one(self, asked: Any, share: str, most: int = LARGEST_ANSWER) -> bytes:  # noqa: ANN401 - whatever came
+        """A notification, a call without an id, is made, and has no answer."""
+        answer = await self._called(asked, share, most)
+        is_notification = isinstance(asked, dict) and "id" not in asked and isinstance(asked.get("method"), str)
+        return b"" if is_notification else answer
+
+    async def _called(self, asked: Any, share: str, most: int) -> bytes:  # noqa: ANN401 - whatever came
         identity = asked.get("id") if isinstance(asked, dict) else None
         if not isinstance(asked, dict) or not _is_id(identity):
             return _error(None, INVALID_REQUEST, "a call is an object with id (a number or a text), method and params")
@@ -163,12 +170,19 @@ class ApplicationConnection(RequestConnection):
             self.transport.abort()
             raise
         self._later = None
-        self._show(request, Page(answer, JSON))
+        if answer:
+            self._show(request, Page(answer, JSON))
+        else:
+            self._send(request, responses.NO_CONTENT % _connection(request))
         self.go_on()
 
     def _show(self, request: Request, page: Page) -> None:
-        head = responses.page_head(page, responses.KEEPING if request.keeps_open else responses.CLOSING)
+        head = responses.page_head(page, _connection(request))
         self._send(request, head if request.method == b"HEAD" else head + page.body)
+
+
+def _connection(request: Request) -> bytes:
+    return responses.KEEPING if request.keeps_open else responses.CLOSING
 
 
 def ready_page(progress: FeedProgress) -> Page:

@@ -25,6 +25,8 @@ HOST = "127.0.0.1"
 QUESTION = '{"jsonrpc":"2.0","method":"call","params":["database_api","get_dynamic_global_properties",[]],"id":1}'
 PROGRAM = (sys.executable, "-m", "ledgerd.cli")
 FAILED = 1
+MARK = "this-is-a-local-network"
+"""A marker file, the first that is written: what a start that failed half-way has left is then known as our own."""
 
 
 def run(chosen: argparse.Namespace) -> int:
@@ -51,13 +53,15 @@ def folder_of(chosen: argparse.Namespace) -> Iterator[Path]:
         return
     folder = Path.cwd() / chosen.data_dir
     _clear(folder, fresh=chosen.fresh)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / MARK).touch()
     yield folder
 
 
 def _clear(folder: Path, *, fresh: bool) -> None:
     if not folder.exists() or not any(folder.iterdir()):
         return
-    if not (folder / FILE).exists():
+    if not any((folder / name).exists() for name in (MARK, FILE)):
         raise OperatorError(f"{folder} holds something else: choose an empty directory with --data-dir")
     if fresh:
         with lock_writer(folder):

@@ -1,12 +1,14 @@
-"""Metrics of plugins of others, each by its place among the options."""
+"""Metrics of plugins of others, by name. Requests of their methods are counted with those of all others."""
 
 from __future__ import annotations
 
-from ledgerd.metrics.families import MetricLabel, counter, gauge
+from ledgerd.metrics.families import LabelSource, MetricLabel, counter, gauge
 
 MOST_PLUGINS = 8
 
-PLUGIN = MetricLabel("plugin", tuple(str(place) for place in range(1, MOST_PLUGINS + 1)))
+PLUGIN = MetricLabel(
+    "plugin", source=LabelSource.PLUGINS, about=f"plugins of others that are enabled, by name: {MOST_PLUGINS} at most"
+)
 
 PLUGIN_RUNNING = gauge("ledgerd_plugin_running", "1 where the process of a plugin is there.", PLUGIN)
 PLUGIN_STARTS = counter("ledgerd_plugin_starts_total", "Starts of the process of a plugin.", PLUGIN)

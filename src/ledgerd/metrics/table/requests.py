@@ -11,7 +11,8 @@ OK, CACHED, REFUSED, FAILED = "ok", "cached", "refused", "failed"
 METHOD = MetricLabel(
     "method",
     source=LabelSource.METHODS,
-    about="methods that the node offers, as `api.method`; `other` for requests that name none of them",
+    about="methods that the node offers, as `api.method`; `name.*` for all methods of an enabled plugin of others; "
+    "`other` for requests that name none of them",
 )
 ANSWER = MetricLabel("outcome", (OK, CACHED, REFUSED, FAILED))
 BYTES = MetricLabel("direction", ("received", "sent"))

@@ -62,7 +62,8 @@ def choose(asked: Invocation, found: Found) -> Choice:
         remark = f"there is a state already, so the snapshot {wanted} is not imported"
         return _from_blocks(asked, found)._replace(remark=remark)
     if not wanted.is_file():
-        remark = f"there is no snapshot {wanted}: the node goes on without it"
+        # No error, as spec 06, section 8.1 has it: a service keeps the option after its snapshot became `FILE.used`.
+        remark = f"--snapshot: there is no file {wanted}: the node goes on without it, as vizd does"
         return _from_blocks(asked, found)._replace(remark=remark)
     return Choice(StateOrigin.SNAPSHOT, wanted)
 

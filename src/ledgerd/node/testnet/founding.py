@@ -98,5 +98,9 @@ def _check(chain: Chain, keys: NetworkKeys) -> None:
 
 
 def copy_chain(source: Path, target: Path) -> None:
-    for folder in (STATE_FOLDER, HISTORY_FOLDER):
-        shutil.copytree(source / folder, target / folder, ignore=shutil.ignore_patterns(LOCK_FILE, "lock.mdb"))
+    try:
+        for folder in (STATE_FOLDER, HISTORY_FOLDER):
+            shutil.copytree(source / folder, target / folder, ignore=shutil.ignore_patterns(LOCK_FILE, "lock.mdb"))
+    except shutil.Error as problem:
+        (_, _, why), *_ = problem.args[0]  # of the first file
+        raise OperatorError(f"the chain cannot be copied: {why}") from problem

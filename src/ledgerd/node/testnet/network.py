@@ -163,10 +163,15 @@ class LocalNetwork:
 
 def prepare(folder: Path, wishes: Wishes, dialling: Callable[[Plan], Seeds] | None = None) -> Plan:
     folder.mkdir(parents=True, exist_ok=True)
+    with lock_writer(folder):
+        return _prepare(folder, wishes, dialling or (lambda _: {}))
+
+
+def _prepare(folder: Path, wishes: Wishes, dialling: Callable[[Plan], Seeds]) -> Plan:
     known = read_keys(folder)
     keys = known or new_keys(wishes.nodes, wishes.validators, wishes.hardfork_after)
     plan = plan_of(folder, keys, wishes.base_port)
-    write_configurations(plan, dialling(plan) if dialling else {}, metrics=wishes.metrics)
+    write_configurations(plan, dialling(plan), metrics=wishes.metrics)
     if known is None:
         plan.chain_file.unlink(missing_ok=True)
     _set_clock(plan, wishes)

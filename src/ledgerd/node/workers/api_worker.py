@@ -23,7 +23,7 @@ from ledgerd.metrics.meters.requests import RequestMeter
 from ledgerd.metrics.table import process, requests
 from ledgerd.node.config.logging.setup import set_up_child_logging
 from ledgerd.node.time_source import TimeSource
-from ledgerd.node.workers.known_methods import EVERY_API, known_methods
+from ledgerd.node.workers.known_methods import EVERY_API, counted_methods
 from ledgerd.node.workers.node_source import NodeSource
 from ledgerd.node.workers.settings import NO_METRICS, WorkerSettings
 from ledgerd.protocol.networks.chain_file import parameters_of
@@ -110,7 +110,7 @@ def logged_service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:
     made, source = service(link, limits, settings, parameters_of(settings.chain))
     source.begin(made)
     if settings.metrics != NO_METRICS:
-        link.tasks.begin(WorkerMetrics(settings.metrics, link.number, made, known_methods()).run())
+        link.tasks.begin(WorkerMetrics(settings.metrics, link.number, made, counted_methods(settings.installed)).run())
     return made
 
 

@@ -16,7 +16,7 @@ from ledgerd.metrics.meters.process import ProcessMeter, every_second
 from ledgerd.metrics.reading import MetricsReader
 from ledgerd.metrics.table import process
 from ledgerd.node.config.logging.setup import set_up_child_logging
-from ledgerd.node.workers.known_methods import known_methods
+from ledgerd.node.workers.known_methods import counted_methods
 from ledgerd.node.workers.settings import MetricsWorkerSettings
 from ledgerd.protocol.networks.chain_file import parameters_of
 from ledgerd.rpc.api.node.node_api import OPERATOR_API
@@ -40,12 +40,12 @@ PATH = b"/metrics"
 class MetricsPage:
     """The page `/metrics`."""
 
-    def __init__(self, memory: SharedMemory, methods: tuple[str, ...], followed: str = "") -> None:
+    def __init__(self, memory: SharedMemory, plugins: tuple[str, ...], followed: str = "") -> None:
         released = version(PROGRAM)
         layout = reader_layout(released)
         cells = Cells(memory.region(READER_REGION, layout.size), layout)
         cells.gauge(process.BUILD, released).set(1.0)
-        self._reader = MetricsReader(memory, methods, released)
+        self._reader = MetricsReader(memory, counted_methods(plugins), released, plugins)
         self._expositions = {text_format: Exposition(text_format) for text_format in (PLAIN, OPENMETRICS)}
         self._scrapes = cells.counter(process.SCRAPES)
         self._times = cells.histogram(process.SCRAPE_TIME)
@@ -81,7 +81,7 @@ def service(link: Link, limits: Limits, order: msgspec.Raw) -> Service:
     board = LatestStatus()
     link.on(DETAILS, board.receive_details)
     node = Node(parameters_of(settings.chain), nothing_to_read, link, {LatestStatus: board})
-    page = MetricsPage(SharedMemory(settings.memory), known_methods(), settings.followed)
+    page = MetricsPage(SharedMemory(settings.memory), settings.installed, settings.followed)
     link.tasks.begin(page.run())
     routes: PageRoutes = {b"/": operator_page, b"/health": lambda: json_page(healthy=True)}
     if settings.shadow:

@@ -64,6 +64,8 @@ class MetricsWorkerSettings(msgspec.Struct, frozen=True):
     """The data directory of an API node, which may follow a node."""
     shadow: str = ""
     """The folder of the shadow of a node, whose page is served."""
+    installed: tuple[str, ...] = ()
+    """Plugins of others that run."""
 
 
 class FeedOrder(msgspec.Struct, frozen=True):

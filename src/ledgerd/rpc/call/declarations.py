@@ -78,13 +78,18 @@ class Parameter:
         return codec_of(self.annotation)
 
 
+def every_method_of(api: str) -> str:
+    """The name under which requests of all methods of an API are counted together."""
+    return f"{api}.*"
+
+
 class Method:
     """One method of an API: its arguments, its result, and when it answers."""
 
     def __init__(self, api: str, name: str, function: Callable[..., object], count: Count) -> None:
         self.api = api
         self.name = name
-        self.full_name = f"{api}.{name}"
+        self.full_name = self.counted_as = f"{api}.{name}"
         self.function = function
         self.count = count
         self.summary = inspect.getdoc(function) or ""

@@ -23,7 +23,15 @@ from ledgerd.rpc.call.bounds import LimitsReached, RequestBudget, names_in
 from ledgerd.rpc.call.cache import AnswerCache
 from ledgerd.rpc.call.declarations import Answering, Api, Method
 from ledgerd.rpc.call.envelope import NO_ID, argument_list, call_of, error_answer, identifier, result_opening
-from ledgerd.rpc.call.errors import INVALID_REQUEST, OTHER, ErrorObject, PlainError, Unresolved, error_object
+from ledgerd.rpc.call.errors import (
+    INVALID_REQUEST,
+    OTHER,
+    ErrorObject,
+    PlainError,
+    ServerFault,
+    Unresolved,
+    error_object,
+)
 from ledgerd.rpc.call.limits import NOBODY, Asker, Limits
 from ledgerd.rpc.call.reading import LARGE, LargeBatch, read_large_request, read_request
 from ledgerd.rpc.call.view import ApiView, Node
@@ -165,7 +173,7 @@ class Dispatcher:
             identity = identifier(members)
             call = call_of(members)
             method = self.method(call.api, call.method)
-            note.method = method.full_name
+            note.method = method.counted_as
             given = argument_list(call)
             budget.count_names(names_in(given) if method.is_weighed else 0)
             with json_defaults_of(self.node.network):
@@ -235,7 +243,7 @@ class Dispatcher:
                     async for value in values:
                         yield partial(self._printed, method, value, identity)
         except REFUSALS as error:
-            outcome = AT_REFUSED
+            outcome = AT_FAILED if isinstance(error, ServerFault) else AT_REFUSED
             yield partial(error_answer, self.fault(error), identity)
         except Exception as error:  # noqa: BLE001 - it is logged
             outcome = AT_FAILED

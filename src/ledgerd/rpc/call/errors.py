@@ -55,6 +55,10 @@ class PlainError(Exception):
         self.data = data
 
 
+class ServerFault(PlainError):
+    """The same where no client is at fault: it counts as failed."""
+
+
 class Unresolved(RuleViolation):
     """A request without the name of a method, or in the wrong form."""
 

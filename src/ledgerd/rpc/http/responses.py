@@ -28,6 +28,9 @@ CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 _OK = b"HTTP/1.1 200 OK\r\n" + _CORS + b"%bContent-Length: %d\r\nContent-Type: application/json\r\n" + SERVER + b"\r\n"
 
+NO_CONTENT = b"HTTP/1.1 204 No Content\r\n" + _CORS + b"%b" + SERVER + b"\r\n"
+"""The answer to calls that ask for none, with a placeholder for a `Connection` header."""
+
 REASONS = {
     200: b"OK",
     400: b"Bad Request",

@@ -9,10 +9,13 @@ from typing import NamedTuple
 
 from ledgerd.basics.failures import reason_of
 from ledgerd.protocol.types.endpoint import Endpoint
+from ledgerd.protocol.types.identifiers import ChainId
+from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.exchange import client
 from ledgerd.snapshot.exchange.client import SnapshotConnection, connected
 from ledgerd.snapshot.exchange.fetching import Download, Unavailable
 from ledgerd.snapshot.exchange.frames import AccessDenied, InfoReply, NoSnapshot, ProtocolFault
+from ledgerd.snapshot.file.read import chain_named_by
 from ledgerd.supervision.this_process import on_a_loop
 
 PART_SECONDS = 60.0
@@ -43,20 +46,20 @@ class Result(NamedTuple):
     remark: str = ""
 
 
-async def probe(peer: Endpoint, clock: Callable[[], float]) -> Result:
+async def probe(peer: Endpoint, chain_id: ChainId, clock: Callable[[], float]) -> Result:
     result = Result(peer, Status.ERROR)
     try:
         began = clock()
         async with connected(peer) as connection:
             result = result._replace(connecting=clock() - began)
-            return await _ask(connection, result, clock)
+            return await _ask(connection, result, chain_id, clock)
     except TimeoutError:
         return result._replace(status=Status.TIMEOUT)
     except (OSError, ProtocolFault, Unavailable) as problem:
         return result._replace(remark=reason_of(problem))
 
 
-async def _ask(connection: SnapshotConnection, result: Result, clock: Callable[[], float]) -> Result:
+async def _ask(connection: SnapshotConnection, result: Result, chain_id: ChainId, clock: Callable[[], float]) -> Result:
     download, began = Download(), clock()
     answer = await connection.ask(download.connect(), client.ANSWER_SECONDS)
     result = result._replace(answering=clock() - began)
@@ -70,7 +73,20 @@ async def _ask(connection: SnapshotConnection, result: Result, clock: Callable[[
         began = clock()
         part = download.receive(await connection.ask(action.request, PART_SECONDS)).part
         result = result._replace(speed=len(part) / max(clock() - began, 1e-6))
+        if remark := _unusable(part, chain_id):
+            return result._replace(remark=remark)
     return result._replace(status=Status.REACHABLE)
+
+
+def _unusable(beginning: bytes, chain_id: ChainId) -> str:
+    """What is wrong with a snapshot by its header, which names its chain; the answers about it do not."""
+    try:
+        theirs = chain_named_by(beginning)
+    except SnapshotError as problem:
+        return str(problem)
+    if theirs == chain_id:
+        return ""
+    return f"its snapshot is of another chain, {theirs.hex()[:16]}..., and this node of {chain_id.hex()[:16]}..."
 
 
 def table(results: Sequence[Result]) -> str:
@@ -100,9 +116,11 @@ def _number(value: float | None) -> str:
     return "-" if value is None else f"{value:.1f}"
 
 
-def run_probe(peers: Sequence[Endpoint]) -> str:
+def run_probe(peers: Sequence[Endpoint], chain_id: ChainId) -> str:
     async def tested() -> list[Result]:
         clock = asyncio.get_running_loop().time
-        return [await probe(peer, clock) for peer in peers]  # one after the other: they would share our bandwidth
+        return [
+            await probe(peer, chain_id, clock) for peer in peers
+        ]  # one after the other: they would share our bandwidth
 
     return table(on_a_loop(tested))

@@ -43,7 +43,7 @@ class Snapshot:
             if _checksum_of(chain((rest,), pieces)) != self.header.get("payload_checksum"):
                 raise SnapshotError("Snapshot checksum mismatch: the file is damaged, download it again")
         try:
-            self.chain_id: ChainId = codec_of(ChainId).from_json(self.header.get("chain_id"))
+            self.chain_id = _chain_id(self.header)
             self.head_number = as_uint64(self.header.get("snapshot_block_num"))
             self.head_id: BlockId = codec_of(BlockId).from_json(self.header.get("snapshot_block_id"))
             counts = as_object(self.header.get("object_counts", {}))
@@ -98,6 +98,20 @@ class Snapshot:
                     value = cursor.value()
                     yield RecordBatch.of_values(name, [value], [cursor.text])
                 cursor.skips(",")
+
+
+def chain_named_by(beginning: bytes) -> ChainId:
+    """The chain of a snapshot file of which only the beginning is there. `SnapshotError`: it has no header."""
+    with closing(unpacked(io.BytesIO(beginning))) as pieces:
+        header = _header(_split(pieces)[0])
+    try:
+        return _chain_id(header)
+    except DecodeError as error:
+        raise SnapshotError(f"the header of the snapshot cannot be read ({error})") from error
+
+
+def _chain_id(header: dict[str, Json]) -> ChainId:
+    return codec_of(ChainId).from_json(header.get("chain_id"))
 
 
 def _split(pieces: Iterator[bytes]) -> tuple[bytes, bytes]:

@@ -31,6 +31,7 @@ class MetersPart(Part):
     def __init__(self, context: PartContext) -> None:
         super().__init__(context.work)
         self._workers = context.configuration.webserver.thread_pool_size
+        self._plugins = context.configuration.application.installed
         self.meters: Meters | None = None
         """None where nothing is counted."""
         self.on_chain: list[MakeMeterSample] = []
@@ -41,7 +42,7 @@ class MetersPart(Part):
         """The same every ten seconds on a thread of its own, as a disk may take its time."""
 
     async def start(self) -> None:
-        memory, layout = SharedMemory.create(self._workers), main_layout()
+        memory, layout = SharedMemory.create(self._workers), main_layout(self._plugins)
         cells = Cells(memory.region(MAIN_REGION, layout.size), layout)
         self.meters = Meters(memory, cells, ValidatorPlaces(memory, cells))
 

@@ -160,6 +160,7 @@ class MetricsPart(NodePart):
             meters.memory.descriptor,
             application.log_format,
             shadow=str(self._configuration.invocation.data_dir / SHADOW_FOLDER),
+            installed=application.installed,
         )
         return metrics_reader(self.board, endpoint, settings, bounds, self.work)
 

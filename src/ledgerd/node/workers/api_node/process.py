@@ -135,7 +135,13 @@ class ApiNodePart(ApiWorkersPart):
         endpoint = configuration.metrics.endpoint
         if endpoint is not None:
             self._memory = memory = SharedMemory.create(options.thread_pool_size)
-            asked = MetricsWorkerSettings(settings.chain, memory.descriptor, settings.log_format, settings.data_dir)
+            asked = MetricsWorkerSettings(
+                settings.chain,
+                memory.descriptor,
+                settings.log_format,
+                settings.data_dir,
+                installed=settings.installed,
+            )
             self._reader = metrics_reader(Switchboard({}), endpoint, asked, options.limits, self.work)
 
     async def start(self) -> None:
