@@ -11,7 +11,9 @@ from msgspec.structs import replace
 
 from ledgerd.chain.chain import Chain
 from ledgerd.p2p.shared.actions import Precompute
+from ledgerd.p2p.shared.core import FUTURE_SECONDS
 from ledgerd.p2p.shared.modes import Mode
+from ledgerd.p2p.sync.admission import BLOCKS_AT_ONCE
 from ledgerd.p2p.sync.range_sync import ANSWER_SECONDS, IMPATIENT_SECONDS, linked_run
 from ledgerd.p2p.wire.messages import (
     FORWARD,
@@ -106,6 +108,35 @@ def test_every_peer_is_asked_for_a_range_of_its_own(talk: Talk, supply: Supply) 
     assert supply.is_synced
     assert talk.is_in(Mode.FORWARD)
     assert all(talk.network.core[peer].strikes == 0 for peer in peers)
+
+
+def take_one_turn(talk: Talk, supply: Supply, when: float = 0.0) -> None:
+    """A range arrives, and the node does one piece of work on it, at this moment if one is given."""
+    peer = supply.meet()
+    receive_all(talk.network, talk.now, peer, supply.reply(FIRST).frame)
+    talk.network.work(when or talk.now)
+
+
+def test_so_many_blocks_of_a_range_are_applied_at_once(talk: Talk, supply: Supply) -> None:
+    take_one_turn(talk, supply)
+
+    assert talk.chain.head_number == HEIGHT + BLOCKS_AT_ONCE
+
+
+def test_large_blocks_are_applied_one_by_one(talk: Talk, supply: Supply, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ledgerd.p2p.sync.admission.BYTES_AT_ONCE", len(supply.blocks[HEIGHT + 1].packed))
+
+    take_one_turn(talk, supply)
+
+    assert talk.chain.head_number == HEIGHT + 1
+
+
+def test_a_block_from_the_future_is_not_applied_with_those_before_it(talk: Talk, supply: Supply) -> None:
+    last = supply.blocks[HEIGHT + 3]
+
+    take_one_turn(talk, supply, last.timestamp - FUTURE_SECONDS)
+
+    assert talk.chain.head_number == last.number
 
 
 def test_the_log_says_when_the_node_is_in_step(supply: Supply, caplog: pytest.LogCaptureFixture) -> None:
