@@ -19,7 +19,7 @@ from ledgerd.plugins.declarations import (
     PluginRefused,
     fault_of,
     fault_of_observer,
-    misfit,
+    version_fault,
 )
 from ledgerd.plugins.installed import InstalledPlugin, fault_of_name, installed, load
 from ledgerd.plugins.values import ReadView
@@ -110,12 +110,12 @@ def test_what_is_loaded_is_a_plugin_for_this_version(site: Path) -> None:
 
 @pytest.mark.parametrize("version", [None, 1, "", "1", "1.0.0", "1.x", "1.-1", "1.1000000"])
 def test_a_version_that_is_none_is_refused(version: object) -> None:
-    assert "does not say for which version" in misfit(version)
+    assert "does not say for which version" in version_fault(version)
 
 
 def test_a_later_minor_version_needs_a_later_node() -> None:
-    assert misfit(API_VERSION) == ""
-    assert "update the node" in misfit("1.1")
+    assert version_fault(API_VERSION) == ""
+    assert "update the node" in version_fault("1.1")
 
 
 async def later(view: ReadView) -> int:
@@ -176,8 +176,8 @@ class DroppingObserver(PluginObserver):
 
 def test_an_observer_that_would_let_blocks_go_by_is_refused(tmp_path: Path) -> None:
     assert fault_of_observer(PluginObserver(tmp_path)) == ""
-    assert "nothing of its applied() would run" in fault_of_observer(LateObserver(tmp_path))
-    assert "nothing of its undone() would run" in fault_of_observer(DroppingObserver(tmp_path))
+    assert "its applied() is asynchronous" in fault_of_observer(LateObserver(tmp_path))
+    assert "its undone() is a generator" in fault_of_observer(DroppingObserver(tmp_path))
     assert "returns a NoneType, and no PluginObserver" in fault_of_observer(None)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ledgerd.plugins.values import ObservedBlock
+from ledgerd.rpc.call.declarations import deferral_of
 
 API_VERSION = "1.0"
 """Of what `ledgerd.plugins` names: the second number grows when something is added, the first when something that
@@ -105,8 +106,8 @@ class ObserverPlugin:
 PluginDeclaration = ApiPlugin | ObserverPlugin
 
 
-def misfit(version: object) -> str:
-    """Why what is made for a version of the API does not run here; empty where it does."""
+def version_fault(version: object) -> str:
+    """Why a plugin made for this version of the API does not run here; empty where it does."""
     ours = tuple(map(int, API_VERSION.split(".")))
     parts = version.split(".") if isinstance(version, str) else []
     if len(parts) != len(ours) or not all(each.isascii() and each.isdecimal() and len(each) < 6 for each in parts):
@@ -123,7 +124,7 @@ def fault_of(declared: object) -> str:
     """What is wrong with a declaration; empty where nothing is."""
     if not isinstance(declared, ApiPlugin | ObserverPlugin):
         return f"its entry point names a {type(declared).__name__}, and no ApiPlugin or ObserverPlugin"
-    if fault := misfit(declared.api_version):
+    if fault := version_fault(declared.api_version):
         return fault
     if isinstance(declared, ObserverPlugin):
         is_block = isinstance(declared.start, int) and declared.start >= 0
@@ -137,24 +138,16 @@ def fault_of_observer(made: object) -> str:
     """What is wrong with what `make` returns; empty where nothing is."""
     if not isinstance(made, PluginObserver):
         return f"what makes its observer returns a {type(made).__name__}, and no PluginObserver"
-    hooks = (made.position, made.applied, made.undone, made.irreversible, made.close)
-    late = next((each for each in hooks if _is_late(each)), None)
-    return "" if late is None else f"nothing of its {late.__name__}() would run: write a plain function"
-
-
-def _is_late(function: Callable[..., Any]) -> bool:
-    """Whether a call does nothing yet."""
-    return (
-        inspect.iscoroutinefunction(function)
-        or inspect.isasyncgenfunction(function)
-        or inspect.isgeneratorfunction(function)
-    )
+    for method in (made.position, made.applied, made.undone, made.irreversible, made.close):
+        if deferral := deferral_of(method):
+            return f"its {method.__name__}() is {deferral}, and nothing of it would run: write a plain function"
+    return ""
 
 
 def _fault_of_method(function: Callable[..., Any]) -> str:
     parameters = [*inspect.signature(function).parameters.values()]
-    if _is_late(function):
-        return f"its method {function.__name__} is asynchronous or a generator: write a plain function"
+    if deferral := deferral_of(function):
+        return f"its method {function.__name__} is {deferral}, and nothing of it would run: write a plain function"
     if not parameters or any(each.kind is not each.POSITIONAL_OR_KEYWORD for each in parameters):
         return f"its method {function.__name__} takes other things than a view and arguments by their places"
     if any(each.annotation is each.empty for each in parameters[1:]):

@@ -13,6 +13,7 @@ from sqlalchemy.sql.schema import Identity, SchemaItem
 from ledgerd.app.declaring.steps import ChainStep, FedBlock
 from ledgerd.app.errors import WrongDeclaration
 from ledgerd.protocol.operations import Operation
+from ledgerd.rpc.call.declarations import deferral_of
 
 H = TypeVar("H", bound=Callable[[ChainStep, Any], None])
 F = TypeVar("F", bound=Callable[..., Any])
@@ -119,11 +120,10 @@ class Application:
         return declare
 
     def _require_plain(self, function: Callable[..., Any]) -> None:
-        waits = inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function)
-        if waits or inspect.isgeneratorfunction(function):
-            what = "asynchronous" if waits else "a generator"
+        if deferral := deferral_of(function):
             raise WrongDeclaration(
-                f"{self.name}: {handler_name(function)} is {what}, and nothing of it would run: write a plain function"
+                f"{self.name}: {handler_name(function)} is {deferral}, and nothing of it would run: "
+                "write a plain function"
             )
 
     def _require_called(self, function: Callable[..., Any], *arguments: str) -> None:
