@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Callable
 from ledgerd.codec import codec_of
 from ledgerd.node.workers.api_node.directory import DirectoryState, StateHead
 from ledgerd.node.workers.api_node.forwarding import NOT_HERE, Forwarder
-from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.blocks.block import Block, previous_of_packed
 from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
 from ledgerd.rpc.call.errors import PlainError
 from ledgerd.rpc.link.link import HEAD
@@ -29,8 +29,6 @@ BLOCKS_AT_ONCE = 20
 """Blocks that are told of before others have their turn."""
 IDS_KEPT = 256
 """Of the latest heads."""
-ID_BYTES = 20
-"""A block begins with the id of the one before it."""
 
 TOPICS = frozenset((HEAD, APPLIED_BLOCK, INCLUDED))
 
@@ -122,7 +120,7 @@ class DirectoryFollower:
             if number == head.number:
                 self._remember(number, head.block_id)
             elif after is not None:
-                self._remember(number, after[:ID_BYTES])
+                self._remember(number, previous_of_packed(after))
         if last < head.number:
             del found[last]  # it is told next time, when the block behind it says what its id is
         self._subscribers.publish(HEAD, b"")
@@ -136,7 +134,7 @@ class DirectoryFollower:
         for number in sorted(self._published, reverse=True):
             if number < head.number:
                 after = self._blocks.packed(view, number + 1)
-                if after is not None and after[:ID_BYTES] == self._published[number]:
+                if after is not None and previous_of_packed(after) == self._published[number]:
                     return number + 1
         if self._published:
             self._undo()
