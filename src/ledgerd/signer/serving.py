@@ -9,14 +9,13 @@ import os
 import socket
 import ssl
 import stat
-import struct
-import sys
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import cast
 
+from ledgerd.basics.addresses import connected_user
 from ledgerd.basics.frames import FrameBuffer, FrameFault
 from ledgerd.producer.signing.signing_frames import MOST_FRAME, packed_answer, read_question
 from ledgerd.protocol.errors import OperatorError
@@ -39,9 +38,6 @@ PAUSE_SECONDS = 0.1
 STRANGERS = LineRate("connections that the signer refused", 5, 1 / 12)
 
 ALL_MODES = 0o777
-
-_CREDENTIALS = struct.Struct("3i")
-"""Process, user and group, as `SO_PEERCRED` gives them."""
 
 Identify = Callable[[asyncio.BaseTransport], str]
 """Says who is at the other end; an empty text for nobody that is served."""
@@ -183,12 +179,9 @@ def users_only(users: Collection[int]) -> Identify:
 
 
 def user_of(descriptor: int) -> int:
-    """The user at the other end of a Unix socket. Where the system does not tell, the file's mode lets in our own."""
-    if sys.platform != "linux":
-        return os.getuid()
+    """The user at the other end of a Unix socket."""
     with socket.socket(fileno=os.dup(descriptor)) as sock:
-        credentials = sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
-    return int(_CREDENTIALS.unpack(credentials)[1])
+        return connected_user(sock)
 
 
 class PathListener:
