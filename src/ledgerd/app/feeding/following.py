@@ -130,7 +130,7 @@ class ApplicationFeed:
                 chain = await client.chain_id()
                 await self._thread.run(partial(tables.keep_chain, chain))
             feed = BlockFeed(self._application, self._settings, client)
-            feed.nodes.told = partial(self._learn_head, tables, feed)
+            feed.nodes.on_report = partial(self._learn_head, tables, feed)
             self._show(tables, feed)
             try:
                 await _Batches(self, tables, feed).run()

@@ -28,17 +28,17 @@ PATIENCE = 10.0
 
 
 class WatchedNodes(NodesSource):
-    """Nodes, with what they have said last of where their chain stands."""
+    """Nodes, with the head and the last irreversible block of their latest report."""
 
     head = 0
     irreversible = NO_BLOCK
-    told: Callable[[], None] = staticmethod(lambda: None)
-    """Called when they have said so."""
+    on_report: Callable[[], None] = staticmethod(lambda: None)
+    """Called after each report of a node."""
 
     async def report(self) -> HeadReport[NodeLink]:
         report = await super().report()
         self.head, self.irreversible = block_number_of(report.head), report.irreversible
-        self.told()
+        self.on_report()
         return report
 
 

@@ -117,7 +117,7 @@ class PageMaker:
         """Of pages that are kept until the next block."""
         self.drawn = 0
         """Pages that were made, and not taken from memory."""
-        watch.observers.append(self._forget)
+        watch.on_change.append(self._forget)
 
     def _forget(self) -> None:
         self._kept.clear()

@@ -69,7 +69,7 @@ class Visitors(Server):
         self._clock = clock
         self._pinged = 0.0
         self._has_warned = False
-        watch.observers.append(self._spread)
+        watch.on_change.append(self._spread)
 
     def admit(self, connection: Connection) -> bool:
         is_admitted = super().admit(connection)

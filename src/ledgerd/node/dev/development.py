@@ -163,7 +163,7 @@ class Development(NodePart):
         shutil.rmtree(folder, ignore_errors=True)
         self._snapshots = DevSnapshots(folder)
         self._producer: Producer | None = None
-        self.after_revert: list[Callable[[], None]] = []
+        self.on_revert: list[Callable[[], None]] = []
 
     @property
     def producer(self) -> Producer:
@@ -267,8 +267,8 @@ class Development(NodePart):
         self._chain.reopen(partial(self._snapshots.put_back, kept, self._chain.folder, head))
         self._time.shift = kept.shift
         self._catch_up_with_head()
-        for action in self.after_revert:
-            action()
+        for call in self.on_revert:
+            call()
         return self._head()
 
     async def _forget_pending(self, _payload: bytes) -> bytes:
@@ -304,8 +304,8 @@ class DevRuntime(Runtime):
     def __init__(self, configuration: Configuration, options: DevOptions) -> None:
         super().__init__(configuration, parts=dev_parts(options))
         development, webserver = self.part(Development), self.webserver
-        webserver.broadcasts.after_transaction.append(development.mine_at_once)
-        development.after_revert.append(partial(webserver.publish, dev_api.REVERTED, b""))
+        webserver.broadcasts.on_transaction.append(development.mine_at_once)
+        development.on_revert.append(partial(webserver.publish, dev_api.REVERTED, b""))
         webserver.offer("dev_api", development.handlers)
         self._explorer = options.explorer
         self.explorer_addresses: list[tuple[str, int]] = []

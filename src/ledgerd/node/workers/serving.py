@@ -13,18 +13,18 @@ from ledgerd.metrics.memory import SharedMemory
 from ledgerd.node.workers.settings import API_PARTS, METRICS_PARTS, MetricsWorkerSettings, WorkerSettings
 from ledgerd.protocol.types.endpoint import Endpoint
 from ledgerd.rpc.call.limits import Limits
-from ledgerd.rpc.http.connection import Speech
+from ledgerd.rpc.http.connection import EndpointProtocol
 from ledgerd.rpc.link.switchboard import Handler, Switchboard
 from ledgerd.rpc.link.topics import HEALTH, HealthReport, packed_topic
 from ledgerd.rpc.settings import WebserverSettings
 from ledgerd.rpc.workers import ClientEndpoint, Workers, endpoints_of
-from ledgerd.supervision.health import HealthNews
+from ledgerd.supervision.health import HealthStatus
 from ledgerd.supervision.part import Part
 from ledgerd.supervision.work import Work
 
 log = logging.getLogger(__name__)
 
-KINDS = {Speech.HTTP: ("http",), Speech.WEBSOCKET: ("ws",), Speech.BOTH: ("http", "ws")}
+KINDS = {EndpointProtocol.HTTP: ("http",), EndpointProtocol.WEBSOCKET: ("ws",), EndpointProtocol.BOTH: ("http", "ws")}
 
 
 class ApiWorkersPart(Part):
@@ -58,7 +58,7 @@ class ApiWorkersPart(Part):
         self._workers.inherited = () if memory is None else (memory.descriptor,)
         await self._workers.start(listening)
         for endpoint, (host, port) in zip(self._endpoints, self.addresses, strict=True):
-            for kind in KINDS[endpoint.speech]:
+            for kind in KINDS[endpoint.protocol]:
                 log.info(
                     "start listening for %(kind)s requests on %(host)s:%(port)d",
                     {"kind": kind, "host": host, "port": port},
@@ -74,8 +74,8 @@ class ApiWorkersPart(Part):
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self.board.publish_retained, topic, payload)
 
-    def health_changed(self, news: HealthNews) -> None:
-        self._health = packed_topic(HealthReport(dict(news.down), news.warnings))
+    def health_changed(self, status: HealthStatus) -> None:
+        self._health = packed_topic(HealthReport(dict(status.down), status.warnings))
         self.publish_retained(HEALTH, self._health)
 
     async def stop(self) -> None:
@@ -88,7 +88,7 @@ class ApiWorkersPart(Part):
 def metrics_reader(
     board: Switchboard, endpoint: Endpoint, settings: MetricsWorkerSettings, limits: Limits, work: Work
 ) -> Workers:
-    place = ClientEndpoint(endpoint.host, endpoint.port, Speech.BOTH, "metrics-endpoint")
+    place = ClientEndpoint(endpoint.host, endpoint.port, EndpointProtocol.BOTH, "metrics-endpoint")
     reader = Workers(board, [place], METRICS_PARTS, settings, count=1, limits=limits, work=work)
     reader.name, reader.inherited = "metrics reader", (settings.memory,)
     return reader

@@ -65,7 +65,7 @@ class EarlyAnswers(Part):
         for endpoint, sockets in zip(self._endpoints, self.sockets, strict=True):
             for listener in dict.fromkeys(sockets):
                 gate = self._service.gate(listener.getsockname()[0], endpoint.host)
-                make = partial(HttpConnection, self._service, endpoint.speech, gate)
+                make = partial(HttpConnection, self._service, endpoint.protocol, gate)
                 self._servers.append(await loop.create_server(make, sock=listener.dup()))
 
     def hand_over(self) -> None:
@@ -128,8 +128,8 @@ class WebserverPart(ApiWorkersPart):
     ) -> None:
         options, timeout = context.configuration.webserver, context.configuration.chain.write_wait
         self.broadcasts = Broadcasts(chain, context.time, timeout)
-        self.broadcasts.after_transaction.append(peers.broadcast_transaction)
-        self.broadcasts.after_block.append(peers.broadcast_block)
+        self.broadcasts.on_transaction.append(peers.broadcast_transaction)
+        self.broadcasts.on_block.append(peers.broadcast_block)
         if not options.broadcasts_while_syncing:
             self.broadcasts.catches_up_to = lambda: peers.catches_up_to
         simulations = Simulations(chain, context.time, timeout, is_on=options.simulates_transactions)
@@ -156,7 +156,7 @@ class WebserverPart(ApiWorkersPart):
         if not self._endpoints:
             return
         for endpoint in self._endpoints:
-            for kind in KINDS[endpoint.speech]:
+            for kind in KINDS[endpoint.protocol]:
                 log.info(
                     "configured %(kind)s to listen on %(host)s:%(port)d",
                     {"kind": kind, "host": endpoint.host, "port": endpoint.port},

@@ -84,8 +84,8 @@ class DirectoryFollower:
             has_moved = True
         head = self._state.head
         if has_moved:
-            for action in self.on_change:
-                action()
+            for call in self.on_change:
+                call()
         if head is None or self._published.get(head.number) == head.block_id:
             return False
         return self._publish(head)
@@ -148,8 +148,8 @@ class DirectoryFollower:
             self._subscribers.publish(INCLUDED, packed_topic(Inclusion(block.number, block.timestamp, ids)))
 
     def _undo(self) -> None:
-        for action in self.on_undone:
-            action()
+        for call in self.on_undone:
+            call()
 
     def _remember(self, number: int, block_id: bytes) -> None:
         for above in [each for each in self._published if each >= number]:
