@@ -11,7 +11,7 @@ from ledgerd.history.settings import HistorySettings
 from ledgerd.node.config.configuration import Configuration, read_configuration
 from ledgerd.node.parts.production import asks_for_time
 from ledgerd.node.workers.settings import WorkerSettings, worker_settings
-from ledgerd.rpc.http.connection import EndpointProtocol
+from ledgerd.rpc.http.connection import Speech
 from ledgerd.rpc.workers import endpoints_of
 from tests.chain.networks import COMMITTEE_KEY
 
@@ -55,10 +55,10 @@ def test_one_port_for_both_kinds_is_one_endpoint(tmp_path: Path) -> None:
     ).webserver
 
     http, websocket = "webserver-http-endpoint", "webserver-ws-endpoint"
-    assert endpoints_of(both) == [("127.0.0.1", 8090, EndpointProtocol.BOTH, http)]
+    assert endpoints_of(both) == [("127.0.0.1", 8090, Speech.BOTH, http)]
     assert endpoints_of(two) == [
-        ("127.0.0.1", 8090, EndpointProtocol.HTTP, http),
-        ("127.0.0.1", 8091, EndpointProtocol.WEBSOCKET, websocket),
+        ("127.0.0.1", 8090, Speech.HTTP, http),
+        ("127.0.0.1", 8091, Speech.WEBSOCKET, websocket),
     ]
     assert endpoints_of(configured(tmp_path).webserver) == []
 

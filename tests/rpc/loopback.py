@@ -12,7 +12,7 @@ from typing import TypeVar
 if sys.platform != "win32":
     import uvloop
 
-from ledgerd.rpc.http.connection import EndpointProtocol, HttpConnection
+from ledgerd.rpc.http.connection import HttpConnection, Speech
 from ledgerd.rpc.http.gate import Gate
 from ledgerd.rpc.http.service import Connection, Service
 from tests.patience import PATIENCE
@@ -106,12 +106,10 @@ async def clients_of(port: int) -> AsyncIterator[Server]:
 
 
 @asynccontextmanager
-async def serving(
-    service: Service, protocol: EndpointProtocol = EndpointProtocol.BOTH, gate: Gate | None = None
-) -> AsyncIterator[Server]:
+async def serving(service: Service, speech: Speech = Speech.BOTH, gate: Gate | None = None) -> AsyncIterator[Server]:
     """A service on a port for as long as the block lasts."""
     loop = asyncio.get_running_loop()
-    listening = await loop.create_server(partial(HttpConnection, service, protocol, gate), "127.0.0.1", 0)
+    listening = await loop.create_server(partial(HttpConnection, service, speech, gate), "127.0.0.1", 0)
     try:
         async with clients_of(listening.sockets[0].getsockname()[1]) as server:
             yield server

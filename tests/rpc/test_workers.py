@@ -16,7 +16,7 @@ import pytest
 
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.rpc.call.limits import Limits
-from ledgerd.rpc.http.connection import EndpointProtocol
+from ledgerd.rpc.http.connection import Speech
 from ledgerd.rpc.http.listeners import ACCEPTED_AT_ONCE, BACKLOG, accept_on, listen, resolve
 from ledgerd.rpc.link.link import HEAD, STOP
 from ledgerd.rpc.link.switchboard import Switchboard
@@ -28,7 +28,7 @@ from tests.house.source_tree import ROOT
 from tests.rpc.loopback import Client, Server, clients_of, play, until
 from tests.rpc.sample_api import request
 
-ANY = ClientEndpoint("127.0.0.1", 0, EndpointProtocol.BOTH)
+ANY = ClientEndpoint("127.0.0.1", 0, Speech.BOTH)
 PROCESS = json.dumps(request("process")).encode()
 LIMITS = Limits(stop_seconds=2)
 
@@ -208,7 +208,7 @@ def test_a_host_without_an_address_is_reported() -> None:
 
 def test_workers_serve_ipv6() -> None:
     async def scene() -> bytes:
-        parts, endpoint = "tests.rpc.sample_api:parts", ClientEndpoint("::1", 0, EndpointProtocol.BOTH)
+        parts, endpoint = "tests.rpc.sample_api:parts", ClientEndpoint("::1", 0, Speech.BOTH)
         running = Workers(Switchboard({}), [endpoint], parts, None, count=2, limits=LIMITS, work=Work("webserver"))
         await running.start()
         try:

@@ -14,7 +14,7 @@ from importlib import import_module
 import msgspec
 
 from ledgerd.rpc.call.limits import Limits
-from ledgerd.rpc.http.connection import EndpointProtocol, HttpConnection
+from ledgerd.rpc.http.connection import HttpConnection, Speech
 from ledgerd.rpc.http.listeners import accept_on
 from ledgerd.rpc.http.service import Service
 from ledgerd.rpc.link.link import HEAD, STOP, Link
@@ -26,7 +26,7 @@ class ListeningSocket(msgspec.Struct, frozen=True):
     """An inherited listening socket, and the protocols served on it."""
 
     descriptor: int
-    protocol: EndpointProtocol
+    speech: Speech
     host: str
 
 
@@ -77,12 +77,12 @@ async def serve(arguments: WorkerArguments) -> None:
         )
     attach(service, link)
     servers = []
-    if any(each.protocol is not EndpointProtocol.HTTP for each in arguments.listeners):
+    if any(each.speech is not Speech.HTTP for each in arguments.listeners):
         import_module(WEB_SOCKETS)
     for each in arguments.listeners:
         sock = socket.socket(fileno=each.descriptor)
         gate = service.gate(sock.getsockname()[0], each.host)
-        servers += await accept_on(sock, partial(HttpConnection, service, each.protocol, gate))
+        servers += await accept_on(sock, partial(HttpConnection, service, each.speech, gate))
     link.beat()
     await first_of(link.lost.wait(), stopping.wait())
     for server in servers:

@@ -13,7 +13,7 @@ import msgspec
 
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.rpc.call.limits import Limits
-from ledgerd.rpc.http.connection import EndpointProtocol
+from ledgerd.rpc.http.connection import Speech
 from ledgerd.rpc.http.listeners import listen
 from ledgerd.rpc.link.frames import TopicEvent, frame
 from ledgerd.rpc.link.link import STOP
@@ -37,7 +37,7 @@ class ClientEndpoint(NamedTuple):
 
     host: str
     port: int
-    protocol: EndpointProtocol
+    speech: Speech
     option: str = ""
     """Which option says so."""
 
@@ -46,14 +46,12 @@ def endpoints_of(options: WebserverSettings) -> list[ClientEndpoint]:
     """The endpoints of JSON-RPC; one for HTTP and WebSocket together if their options are equal."""
     http, websocket = options.http_endpoint, options.ws_endpoint
     if http is not None and http == websocket:
-        return [ClientEndpoint(http.host, http.port, EndpointProtocol.BOTH, HTTP_OPTION)]
+        return [ClientEndpoint(http.host, http.port, Speech.BOTH, HTTP_OPTION)]
     listed = (
-        (http, EndpointProtocol.HTTP, HTTP_OPTION),
-        (websocket, EndpointProtocol.WEBSOCKET, "webserver-ws-endpoint"),
+        (http, Speech.HTTP, HTTP_OPTION),
+        (websocket, Speech.WEBSOCKET, "webserver-ws-endpoint"),
     )
-    return [
-        ClientEndpoint(each.host, each.port, protocol, option) for each, protocol, option in listed if each is not None
-    ]
+    return [ClientEndpoint(each.host, each.port, speech, option) for each, speech, option in listed if each is not None]
 
 
 class Slot:
@@ -149,7 +147,7 @@ class Workers:
         ours, theirs = socket.socketpair()
         with theirs, ExitStack() as failing:
             failing.callback(ours.close)
-            listeners = tuple(ListeningSocket(sock.fileno(), each.protocol, each.host) for sock, each in slot.sockets)
+            listeners = tuple(ListeningSocket(sock.fileno(), each.speech, each.host) for sock, each in slot.sockets)
             link_end = theirs.fileno()
             order = WorkerArguments(self._parts, self._settings, self._limits, link_end, listeners, slot.number)
             inherited = (link_end, *self.inherited, *(each.descriptor for each in listeners))

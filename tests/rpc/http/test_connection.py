@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from ledgerd.rpc.call.envelope import RECOVERING
 from ledgerd.rpc.call.limits import Limits
-from ledgerd.rpc.http.connection import EndpointProtocol, HttpConnection
+from ledgerd.rpc.http.connection import HttpConnection, Speech
 from ledgerd.rpc.http.reader import PARSED_BYTES
 from ledgerd.rpc.http.service import ALWAYS_HELD, Service
 from ledgerd.rpc.shares.loop_turns import LoopTurns
@@ -319,7 +319,7 @@ def test_while_the_state_is_rebuilt_every_request_is_put_off() -> None:
 
 def test_where_only_websocket_is_spoken_http_is_told_so() -> None:
     async def scene() -> bytes:
-        async with serving(service(), EndpointProtocol.WEBSOCKET) as server:
+        async with serving(service(), Speech.WEBSOCKET) as server:
             client = await server.connect()
             await client.say(http_request(CALL))
             return await client.rest()

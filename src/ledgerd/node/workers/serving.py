@@ -13,7 +13,7 @@ from ledgerd.metrics.memory import SharedMemory
 from ledgerd.node.workers.settings import API_PARTS, METRICS_PARTS, MetricsWorkerSettings, WorkerSettings
 from ledgerd.protocol.types.endpoint import Endpoint
 from ledgerd.rpc.call.limits import Limits
-from ledgerd.rpc.http.connection import EndpointProtocol
+from ledgerd.rpc.http.connection import Speech
 from ledgerd.rpc.link.switchboard import Handler, Switchboard
 from ledgerd.rpc.link.topics import HEALTH, HealthReport, packed_topic
 from ledgerd.rpc.settings import WebserverSettings
@@ -24,7 +24,7 @@ from ledgerd.supervision.work import Work
 
 log = logging.getLogger(__name__)
 
-KINDS = {EndpointProtocol.HTTP: ("http",), EndpointProtocol.WEBSOCKET: ("ws",), EndpointProtocol.BOTH: ("http", "ws")}
+KINDS = {Speech.HTTP: ("http",), Speech.WEBSOCKET: ("ws",), Speech.BOTH: ("http", "ws")}
 
 
 class ApiWorkersPart(Part):
@@ -58,7 +58,7 @@ class ApiWorkersPart(Part):
         self._workers.inherited = () if memory is None else (memory.descriptor,)
         await self._workers.start(listening)
         for endpoint, (host, port) in zip(self._endpoints, self.addresses, strict=True):
-            for kind in KINDS[endpoint.protocol]:
+            for kind in KINDS[endpoint.speech]:
                 log.info(
                     "start listening for %(kind)s requests on %(host)s:%(port)d",
                     {"kind": kind, "host": host, "port": port},
@@ -88,7 +88,7 @@ class ApiWorkersPart(Part):
 def metrics_reader(
     board: Switchboard, endpoint: Endpoint, settings: MetricsWorkerSettings, limits: Limits, work: Work
 ) -> Workers:
-    place = ClientEndpoint(endpoint.host, endpoint.port, EndpointProtocol.BOTH, "metrics-endpoint")
+    place = ClientEndpoint(endpoint.host, endpoint.port, Speech.BOTH, "metrics-endpoint")
     reader = Workers(board, [place], METRICS_PARTS, settings, count=1, limits=limits, work=work)
     reader.name, reader.inherited = "metrics reader", (settings.memory,)
     return reader

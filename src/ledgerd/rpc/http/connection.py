@@ -24,7 +24,7 @@ LARGE_ANSWER = 1 << 20
 """Bytes of an answer that is not copied behind its head."""
 
 
-class EndpointProtocol(Enum):
+class Speech(Enum):
     """The protocols of an endpoint."""
 
     HTTP = "http"
@@ -37,18 +37,16 @@ class HttpConnection(RequestConnection):
 
     service: Service
 
-    def __init__(
-        self, service: Service, protocol: EndpointProtocol = EndpointProtocol.BOTH, gate: Gate | None = None
-    ) -> None:
+    def __init__(self, service: Service, speech: Speech = Speech.BOTH, gate: Gate | None = None) -> None:
         limits = service.limits
         reader = RequestReader(
             header_bytes=limits.header_bytes,
             body_bytes=limits.body_bytes,
-            takes_handshakes=protocol is not EndpointProtocol.HTTP,
+            takes_handshakes=speech is not Speech.HTTP,
         )
         super().__init__(service, reader)
         self._gate = gate
-        self._protocol = protocol
+        self._speech = speech
 
     def data_received(self, data: bytes) -> None:
         # What clients send most is a request with the known head while nothing else is to be done or checked: this is
@@ -97,7 +95,7 @@ class HttpConnection(RequestConnection):
             self._show(request, service.routes[HEALTH]())
         elif self.is_spare:
             self._show(request, responses.FULL)
-        elif self._protocol is EndpointProtocol.WEBSOCKET:
+        elif self._speech is Speech.WEBSOCKET:
             self._end_after(responses.UPGRADE_REQUIRED)
         elif request.method == b"OPTIONS":
             self._send(request, responses.PREFLIGHT % self._header(request))
@@ -124,7 +122,7 @@ class HttpConnection(RequestConnection):
             request.path.partition(b"?")[0] == HEALTH
             and request.method in {b"GET", b"HEAD"}
             and not request.body
-            and self._protocol is not EndpointProtocol.WEBSOCKET
+            and self._speech is not Speech.WEBSOCKET
             and HEALTH in self.service.routes
         )
 

@@ -17,7 +17,7 @@ from websockets.frames import Frame, Opcode
 
 from ledgerd.rpc.call.envelope import RECOVERING
 from ledgerd.rpc.call.limits import Limits
-from ledgerd.rpc.http.connection import EndpointProtocol
+from ledgerd.rpc.http.connection import Speech
 from ledgerd.rpc.http.service import ALWAYS_HELD
 from ledgerd.rpc.http.streams.websocket import WebSocketConnection, accept_key
 from ledgerd.rpc.shares.loop_turns import LoopTurns
@@ -139,7 +139,7 @@ def test_a_wrong_handshake_is_refused(key: bytes, version: bytes) -> None:
 
 def test_where_only_http_is_spoken_a_handshake_is_an_empty_request() -> None:
     async def scene() -> bytes:
-        async with serving(service(), EndpointProtocol.HTTP) as server:
+        async with serving(service(), Speech.HTTP) as server:
             client = await server.connect()
             await client.say(HANDSHAKE % (KEY, b"13"))
             return (await client.answer())[2]

@@ -31,7 +31,7 @@ from ledgerd.node.workers.beside.plugin_orders import plugin_processes
 from ledgerd.node.workers.settings import ExplorerArguments, WebhookArguments, worker_settings
 from ledgerd.protocol.types.endpoint import Endpoint
 from ledgerd.replica.order import ServerOrder
-from ledgerd.rpc.http.connection import EndpointProtocol
+from ledgerd.rpc.http.connection import Speech
 from ledgerd.rpc.http.listeners import listen
 from ledgerd.rpc.workers import endpoints_of
 from ledgerd.supervision.processes import PIPE, RETURNS_MEMORY, Child, module_command
@@ -70,10 +70,10 @@ class ProcessPart(NodePart):
             await self._child.stop(STOP_SECONDS)
 
 
-def own_addresses(speeches: Sequence[EndpointProtocol], webserver: WebserverPart) -> dict[EndpointProtocol, Endpoint]:
+def own_addresses(speeches: Sequence[Speech], webserver: WebserverPart) -> dict[Speech, Endpoint]:
     """Where this node answers, for a process beside it."""
     places = zip(speeches, webserver.addresses, strict=True)
-    return {protocol: Endpoint(reached_at(host), port) for protocol, (host, port) in places}
+    return {speech: Endpoint(reached_at(host), port) for speech, (host, port) in places}
 
 
 class ExplorerProcessPart(ProcessPart):
@@ -84,7 +84,7 @@ class ExplorerProcessPart(ProcessPart):
         configuration = context.configuration
         self._options = configuration.explorer
         self._log_format = configuration.application.log_format
-        self._protocols = [each.protocol for each in endpoints_of(configuration.webserver)]
+        self._speeches = [each.speech for each in endpoints_of(configuration.webserver)]
         self._webserver = webserver
         self._listener: socket.socket | None = None
         self._starts = 0
@@ -112,10 +112,8 @@ class ExplorerProcessPart(ProcessPart):
         await self._run(child, order, working)
 
     def settings(self, listener: socket.socket) -> ExplorerSettings:
-        at = own_addresses(self._protocols, self._webserver)
-        http, websocket = (
-            at.get(each, at.get(EndpointProtocol.BOTH)) for each in (EndpointProtocol.HTTP, EndpointProtocol.WEBSOCKET)
-        )
+        at = own_addresses(self._speeches, self._webserver)
+        http, websocket = (at.get(each, at.get(Speech.BOTH)) for each in (Speech.HTTP, Speech.WEBSOCKET))
         return ExplorerSettings(
             node=f"http://{http}",
             live=f"ws://{websocket}" if websocket else "",

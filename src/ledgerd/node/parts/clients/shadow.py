@@ -21,7 +21,7 @@ from ledgerd.node.parts.watching.meters import MetersPart
 from ledgerd.node.parts.watching.metrics import MetricsPart
 from ledgerd.node.workers.beside.shadow_worker import ShadowArguments
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.rpc.http.connection import EndpointProtocol
+from ledgerd.rpc.http.connection import Speech
 from ledgerd.rpc.link.topics import SHADOW_GATE, packed_topic
 from ledgerd.rpc.workers import endpoints_of
 from ledgerd.shadow.gate import GateReport, SigningGate
@@ -61,7 +61,7 @@ class ShadowPart(ProcessPart):
         self._url = self._options.url or ""
         self._chain = chain
         self._webserver, self._metrics = webserver, metrics
-        self._protocols = [each.protocol for each in endpoints_of(configuration.webserver)]
+        self._speeches = [each.speech for each in endpoints_of(configuration.webserver)]
         self._log_format = configuration.application.log_format
         self._folder = self._data_dir / FOLDER
         self._record: ShadowRecord | None = None
@@ -81,11 +81,11 @@ class ShadowPart(ProcessPart):
         self.work.keep("what its page says of signing", self._report)
 
     def order(self) -> ShadowOrder:
-        at = own_addresses(self._protocols, self._webserver)
+        at = own_addresses(self._speeches, self._webserver)
         given = {each.option.name: list(each.shown) for each in self._configuration.settings}
         shown = {name: " ".join(given[name]) for name in given if name in SHOWN_OPTIONS}
         options = self._options
-        ours = f"http://{at.get(EndpointProtocol.HTTP) or at[EndpointProtocol.BOTH]}"
+        ours = f"http://{at.get(Speech.HTTP) or at[Speech.BOTH]}"
         snapshots = None if options.snapshots is None else self._task(options.snapshots, given)
         return ShadowOrder(ours, self._url, str(self._folder), options.rate, options.processor, shown, snapshots)
 

@@ -65,7 +65,7 @@ class EarlyAnswers(Part):
         for endpoint, sockets in zip(self._endpoints, self.sockets, strict=True):
             for listener in dict.fromkeys(sockets):
                 gate = self._service.gate(listener.getsockname()[0], endpoint.host)
-                make = partial(HttpConnection, self._service, endpoint.protocol, gate)
+                make = partial(HttpConnection, self._service, endpoint.speech, gate)
                 self._servers.append(await loop.create_server(make, sock=listener.dup()))
 
     def hand_over(self) -> None:
@@ -156,7 +156,7 @@ class WebserverPart(ApiWorkersPart):
         if not self._endpoints:
             return
         for endpoint in self._endpoints:
-            for kind in KINDS[endpoint.protocol]:
+            for kind in KINDS[endpoint.speech]:
                 log.info(
                     "configured %(kind)s to listen on %(host)s:%(port)d",
                     {"kind": kind, "host": endpoint.host, "port": endpoint.port},
