@@ -117,7 +117,7 @@ class ReadyDouble:
         self._thread.join(5)
 
 
-class Surroundings:
+class SectionContext:
     """All of them, three time servers among them."""
 
     def __init__(self, now: int) -> None:
