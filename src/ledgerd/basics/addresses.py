@@ -42,7 +42,7 @@ def is_loopback(address: str) -> bool:
 
 
 def reached_at(host: str) -> str:
-    """Where what listens at an address is reached from its own machine."""
+    """The address at which this machine reaches a server of its own that listens at the given one."""
     try:
         address = ip_address(host)
     except ValueError:
@@ -64,7 +64,7 @@ def connected_user(unix_socket: socket.socket) -> int:
 
 
 def charged_as(host: str) -> str:
-    """The address that limits count; a name counts as itself."""
+    """The address by which limits count a host: for IPv6 its network, for a name the name itself."""
     try:
         address = ip_address(host)
     except ValueError:

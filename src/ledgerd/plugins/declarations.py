@@ -16,7 +16,7 @@ plugins use is changed or removed.
 """
 
 MOST_SECONDS = 5.0
-"""That a method may ask for."""
+"""The most seconds that a method may ask for."""
 
 Declared = TypeVar("Declared", bound=Callable[..., Any])
 
@@ -65,23 +65,22 @@ class PluginObserver:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        """For files of the plugin."""
+        """The folder for the plugin's own files."""
 
     def position(self) -> int | None:
-        """The last block that it has, for ever, done with; None where it does not keep that itself.
-
-        It is asked at the start, and sent what follows. Where it writes its results and this number in one
-        transaction, it has the effect of each block exactly once.
+        """The last block whose results the observer has stored; None if it does not store that itself. It is asked for
+        at the start, and the blocks after it are sent. An observer that writes its results and this number in one
+        transaction has the effect of each block exactly once.
         """
         return None
 
     def applied(self, block: ObservedBlock) -> None:
-        """A block became the head. When it returns the block is done with, and it is not sent again after a stop; it
-        may be after a kill.
+        """A block became the head. When this returns, the block is done: it is not sent again after a stop, and may be
+        sent again after a kill.
         """
 
     def undone(self, number: int) -> None:
-        """All blocks above this one are undone, or may be; of some of them it may never have heard."""
+        """All blocks above this one are undone, or may be. The observer may not have been sent all of them."""
 
     def irreversible(self, number: int) -> None:
         """No block up to this one can be undone any more."""

@@ -34,7 +34,7 @@ MOST_MISSED = 1_000
 
 
 FORMAT = 1
-"""Of the file with a position."""
+"""The format of the file with a position."""
 
 
 class FeedBroken(Exception):

@@ -34,7 +34,7 @@ UNREAD_BYTES = 1 << 16
 """Answers that a client has not taken; with more, it is disconnected."""
 BACKLOG = 64
 PAUSE_SECONDS = 0.1
-"""After a connection that could not be accepted, as where files have run out."""
+"""The pause after a connection that could not be accepted, for example for lack of file descriptors."""
 STRANGERS = LineRate("connections that the signer refused", 5, 1 / 12)
 
 ALL_MODES = 0o777

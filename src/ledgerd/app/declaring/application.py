@@ -19,7 +19,7 @@ H = TypeVar("H", bound=Callable[[ChainStep, Any], None])
 F = TypeVar("F", bound=Callable[..., Any])
 
 OWN_PREFIX = "_ledgerd"
-"""Tables, triggers and functions of ours begin so."""
+"""The prefix of the tables, triggers and functions that the library makes for itself."""
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,47}")
 _TABLE = re.compile(r"[a-z][a-z0-9_]{0,39}")
@@ -30,7 +30,7 @@ Migrate: TypeAlias = Callable[[Connection], None]
 
 
 class OperationHandler(NamedTuple):
-    """A handler of operations of a kind."""
+    """A function that is called with each operation of one kind."""
 
     kind: type[Operation]
     function: Callable[[ChainStep, Any], None]
@@ -108,7 +108,7 @@ class Application:
         return function
 
     def migration(self, version: int) -> Callable[[Migrate], Migrate]:
-        """Declare how the tables of the version before become those of this one."""
+        """Declare how the tables of the previous version become those of this one."""
 
         def declare(migrate: Migrate) -> Migrate:
             if version in self.migrations or not 1 < version <= self.version:
@@ -127,7 +127,7 @@ class Application:
             )
 
     def _require_called(self, function: Callable[..., Any], *arguments: str) -> None:
-        """What would do nothing in silence, or fail at its first block, is refused where it is declared."""
+        """Refuse at once a function that would do nothing when it is called, or fail at its first block."""
         self._require_plain(function)
         try:
             inspect.signature(function).bind(*arguments)
@@ -138,7 +138,7 @@ class Application:
 
     @property
     def wants_history(self) -> bool:
-        """Whether blocks have to come with what they bring about."""
+        """Whether blocks are needed with their virtual operations, which only the history of a node has."""
         return self._history or any(each.kind.VIRTUAL or each.kind is Operation for each in self.handlers)
 
     def wants(self, operation: Operation) -> bool:
@@ -185,7 +185,7 @@ def _require_undoable_column(table: str, column: Column[Any]) -> None:
 def carry_out(
     application: Application, step: ChainStep, block: FedBlock, at: Callable[[Callable[..., Any]], None]
 ) -> None:
-    """Call the handlers of a block in order; `at` learns of each before it is called."""
+    """Call the handlers of a block in order; `at` is called with each of them first."""
     for row in block.operations:
         for handler in application.handlers:
             if isinstance(row.operation, handler.kind):

@@ -15,10 +15,10 @@ from ledgerd.client.exchange import AnswerPart, AnswerReader, request_of
 from ledgerd.client.pool import HttpLink
 
 SECONDS = 10.0
-"""From the connection to the first line of the answer."""
+"""The time from the connection to the first line of the answer."""
 
 ANSWER_BYTES = 4096
-"""Of the first line of an answer."""
+"""The most bytes of the first line of an answer."""
 
 LONGEST_SECRET = 4096
 OTHERS = stat.S_IRWXG | stat.S_IRWXO

@@ -82,7 +82,7 @@ class DevSnapshots:
         return self._kept[number]
 
     def put_back(self, kept: DevSnapshot, folder: Path, head: int) -> None:
-        """Of 65,536 summaries each block since has changed one."""
+        """Restore the state of a snapshot, and the block summaries that each later block has changed."""
         for number in [each for each in self._kept if each > kept.number]:
             shutil.rmtree(self._kept.pop(number).folder, ignore_errors=True)
         since = range(kept.head + 1, head + 1)
@@ -121,10 +121,10 @@ def content_of(block: Block) -> str:
 
 MOST_BLOCKS = 100_000
 MOST_SLOTS = 10 * BLOCKS_PER_YEAR
-"""That one call may move the clock by: each missed slot costs time on the chain's thread."""
+"""The most slots by which one call moves the clock: each missed slot costs time on the chain's thread."""
 SNAPSHOT_FOLDER = "dev-snapshots"
 SPREAD_SECONDS = 10
-"""By which expirations of transactions that were made at the same time may differ."""
+"""The spread of the expirations of transactions that were made at the same time."""
 
 
 class DevOptions(msgspec.Struct, frozen=True):

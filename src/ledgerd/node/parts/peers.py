@@ -157,7 +157,7 @@ class PeersPart(NodePart):
         return driver
 
     def check_room(self, blocks: int) -> None:
-        """Before blocks are fetched: whether the disk has room for their log and for the growth of the state."""
+        """Warn, before blocks are fetched, if the disk lacks space for their log and for the growth of the state."""
         average = max(LEAST_AVERAGE, self._chain.chain.globals.average_block_size)
         needed = blocks * average + self._chain.files.space.min_free
         free = shutil.disk_usage(self._chain.folder).free

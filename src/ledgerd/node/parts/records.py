@@ -197,7 +197,7 @@ class ArchivePart(NodePart):
                 await asyncio.sleep(TROUBLED_SECONDS)
 
     async def _copy(self) -> None:
-        """Until an error; half of the time is left to others."""
+        """Copy blocks to the archive until an error, for at most half of the time."""
         options, loop = self._options, asyncio.get_running_loop()
         copying = await in_thread(Copying, self._logs, options.block_archive_dir, options.block_archive_range)
         try:

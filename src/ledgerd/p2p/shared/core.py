@@ -67,7 +67,9 @@ class Core:
         self.precomputes = False
         """Whether the driver carries out `Precompute`: other processes compute ahead of waiting blocks."""
         self.room: Callable[[int], int] = lambda _: NO_BUFFER
-        """The bytes that the send buffer of a peer takes before transactions are left out; the driver knows."""
+        """The free bytes in a peer's send buffer, set by the driver: transactions are not sent to a peer whose buffer
+        is full.
+        """
         self.seed_addresses = {plain_address(seed.host) for seed in settings.seeds}
         self._peers: dict[int, Peer] = {}
         self._closed: list[Peer] = []

@@ -39,7 +39,7 @@ class AnswerCache:
         self._most_bytes = most_bytes
         self._openings: dict[bytes, CachedAnswer] = {}
         self._by_beginning: dict[bytes, CachedAnswer] = {}
-        """The same for requests that end with a number as id, which most clients write."""
+        """The same answers, for requests that end with a number as id, as most clients write them."""
         self._bytes = 0
         self.on_hits: Callable[[str, int], None] | None = None
         """Called with a method and how many answers of it came from the cache; None where nobody counts them."""

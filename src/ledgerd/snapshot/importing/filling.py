@@ -43,7 +43,7 @@ class _Waiting:
     def __init__(self, batch: RecordBatch, section: SnapshotSection[Any] | None, count: int) -> None:
         self.batch = batch
         self.section = section
-        """None where nothing of it becomes a row."""
+        """The section of the batch; None if its records become no rows."""
         self.count = count
         """The rows of its table before it."""
         self.question: AwaitedAnswer | None = None

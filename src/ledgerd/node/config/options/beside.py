@@ -247,7 +247,7 @@ METRICS = declaration.OptionSection(
 )
 
 MOST_WATCHED = 64
-"""Each has series of its own in metrics."""
+"""The most validators that are watched: each has metrics series of its own."""
 
 
 class MonitorSettings(msgspec.Struct, frozen=True):

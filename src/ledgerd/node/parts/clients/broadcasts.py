@@ -62,7 +62,7 @@ Push = Callable[[Broadcast, Allowance], None]
 
 
 class QuotaExceeded(Exception):
-    """More was asked than a bound allows."""
+    """A client has used up its quota."""
 
     def __init__(self, bound: str) -> None:
         super().__init__(bound)
@@ -195,7 +195,7 @@ class Broadcasts:
         self.on_transaction: list[Callable[[Transaction], None]] = []
         """Called on the chain's thread after a transaction was accepted."""
         self.on_block: list[Callable[[Block], None]] = []
-        """The same for a block, which may be on a branch."""
+        """Called on the chain's thread after a block was accepted, which may be on a branch."""
         self.catches_up_to: Callable[[], int] = lambda: 0
         """The block that the node catches up to, where it refuses transactions meanwhile; else 0."""
 

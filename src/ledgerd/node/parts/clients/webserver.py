@@ -52,7 +52,7 @@ class EarlyAnswers(Part):
         self._service: Service | None = None
         self._servers: list[asyncio.Server] = []
         self.sockets: list[list[socket.socket]] = []
-        """For each endpoint one for each worker."""
+        """Listening sockets: for each endpoint, one for each worker."""
 
     async def start(self) -> None:
         """Listen, which fails at once if a port is taken, and answer every request with status 503."""

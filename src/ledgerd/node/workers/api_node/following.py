@@ -19,16 +19,16 @@ from ledgerd.state.views.reader import CommitView
 from ledgerd.state.views.serving_status import ServingStatus, ServingStatusFile
 
 REFRESH_SECONDS = 0.02
-"""Between two looks while there are clients."""
+"""The pause between two reads of the state while there are clients."""
 IDLE_SECONDS = 0.25
-"""The same without clients, and while there is nothing to read."""
+"""The pause without clients, and while there is no state to read."""
 CHECK_SECONDS = 30.0
-"""Between two searches for the places of readers that were killed."""
+"""The pause between two searches for reader slots whose processes were killed."""
 
 BLOCKS_AT_ONCE = 20
-"""Blocks that are told of before others have their turn."""
+"""Blocks that are published before other work has its turn."""
 IDS_KEPT = 256
-"""Of the latest heads."""
+"""Ids of the latest heads that are remembered."""
 
 TOPICS = frozenset((HEAD, APPLIED_BLOCK, INCLUDED))
 

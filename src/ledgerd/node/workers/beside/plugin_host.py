@@ -39,7 +39,7 @@ MOST_MEMORY = 2 << 30
 REPORT_SECONDS = 1.0
 POLL_SECONDS = 0.25
 GRACE_SECONDS = 2.0
-"""For what a plugin is doing when its node ends."""
+"""The time that a plugin has to finish what it is doing when its node ends."""
 POSITION_FILE = "position.json"
 
 log = logging.getLogger(__name__)
