@@ -18,7 +18,7 @@ from ledgerd.recording.journal import RecordingJournal
 from ledgerd.recording.network import RecordedFact, RecordedNetwork, RecordingRefused
 
 MOST_BLOCKS = 100_000
-"""Of a chain that is recorded whole: three and a half days."""
+"""The most blocks of a chain that is recorded whole: three and a half days."""
 OFFSET_SIZE = 8
 ABOUT = "recording.json"
 
@@ -32,7 +32,7 @@ class Writing:
         self._say = say
 
     def write(self, journal: RecordingJournal) -> int:
-        """All files; the last block that is in them."""
+        """Write all files; returns the last block that is in them."""
         last = self._network.head.number
         if last > MOST_BLOCKS:
             raise RecordingRefused(

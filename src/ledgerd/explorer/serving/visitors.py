@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 OWN_MACHINE = ("127.0.0.0/8", "::1")
 """A proxy here is believed which address its visitor has; where none is named, the operator may ask."""
 NAMING = {"header": "X-Forwarded-For"}
-"""By which a proxy says who its visitor is."""
+"""The headers in which a proxy says who its visitor is."""
 
 
 class OpenPage(Protocol):

@@ -78,7 +78,7 @@ def parse_asset_text(text: str) -> tuple[int, int]:
 
 @lru_cache(maxsize=4096)
 def _parse_short(text: str) -> tuple[int, int]:
-    """Nothing of each kind is what most assets are."""
+    """Parse a short text. Results are remembered: zero amounts are the most frequent ones by far."""
     return _parse(text.strip(_SPACES))
 
 
