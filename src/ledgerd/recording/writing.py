@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ledgerd.basics.durable import put_in_place
+from ledgerd.chain.log.files import OFFSET
 from ledgerd.codec import codec_of
 from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.networks.parameters import TESTNET
@@ -19,7 +20,6 @@ from ledgerd.recording.network import RecordedFact, RecordedNetwork, RecordingRe
 
 MOST_BLOCKS = 100_000
 """The most blocks of a chain that is recorded whole: three and a half days."""
-OFFSET_SIZE = 8
 ABOUT = "recording.json"
 
 
@@ -70,8 +70,8 @@ class Writing:
             block = codec_of(Block).decode(packed)
             if block.number != number or block.previous != previous:
                 raise RecordingRefused(f"block {number} of the node does not follow the one before it")
-            yield packed + place.to_bytes(OFFSET_SIZE, "little")
-            place, previous = place + len(packed) + OFFSET_SIZE, block.id
+            yield packed + OFFSET.pack(place)
+            place, previous = place + len(packed) + OFFSET.size, block.id
 
     def _packed_block(self, number: int) -> bytes:
         answer = self._network.whole("raw_block", "get_raw_block", number)
