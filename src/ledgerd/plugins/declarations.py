@@ -122,21 +122,21 @@ def version_fault(version: object) -> str:
 def fault_of(declared: object) -> str:
     """What is wrong with a declaration; empty where nothing is."""
     if not isinstance(declared, ApiPlugin | ObserverPlugin):
-        return f"its entry point names a {type(declared).__name__}, and no ApiPlugin or ObserverPlugin"
+        return f"its entry point must name an ApiPlugin or an ObserverPlugin, not a {type(declared).__name__}"
     if fault := version_fault(declared.api_version):
         return fault
     if isinstance(declared, ObserverPlugin):
         is_block = isinstance(declared.start, int) and declared.start >= 0
         return "" if is_block else "its start is not the number of a block"
     if not 0 < declared.seconds <= MOST_SECONDS:
-        return f"its methods ask for {declared.seconds} seconds, and {MOST_SECONDS:g} are the most"
+        return f"its methods ask for {declared.seconds} seconds, and at most {MOST_SECONDS:g} are allowed"
     return next(filter(None, map(_fault_of_method, declared.methods.values())), "")
 
 
 def fault_of_observer(made: object) -> str:
     """What is wrong with what `make` returns; empty where nothing is."""
     if not isinstance(made, PluginObserver):
-        return f"what makes its observer returns a {type(made).__name__}, and no PluginObserver"
+        return f"what makes its observer must return a PluginObserver, not a {type(made).__name__}"
     for method in (made.position, made.applied, made.undone, made.irreversible, made.close):
         if deferral := deferral_of(method):
             return f"its {method.__name__}() is {deferral}, and nothing of it would run: write a plain function"
@@ -148,7 +148,7 @@ def _fault_of_method(function: Callable[..., Any]) -> str:
     if deferral := deferral_of(function):
         return f"its method {function.__name__} is {deferral}, and nothing of it would run: write a plain function"
     if not parameters or any(each.kind is not each.POSITIONAL_OR_KEYWORD for each in parameters):
-        return f"its method {function.__name__} takes other things than a view and arguments by their places"
+        return f"its method {function.__name__} must take a view, then positional arguments only"
     if any(each.annotation is each.empty for each in parameters[1:]):
         return f"its method {function.__name__} has an argument without a type"
     if inspect.signature(function).return_annotation is inspect.Signature.empty:

@@ -46,9 +46,11 @@ class Application:
 
     def __init__(self, name: str, *, version: int = 1, first_block: int = 1, history: bool = False) -> None:
         if not _NAME.fullmatch(name):
-            raise WrongDeclaration(f"an application is named by small letters, digits, - and _, not {name[:60]!r}")
+            raise WrongDeclaration(
+                f"{name[:60]!r}: an application's name must be of small letters, digits, - and _, a letter first"
+            )
         if version < 1 or first_block < 1:
-            raise WrongDeclaration(f"{name}: version and first_block begin with 1")
+            raise WrongDeclaration(f"{name}: version and first_block must be 1 or more")
         self.name, self.version, self.first_block = name, version, first_block
         self._history = history
         self.tables = MetaData()
@@ -98,12 +100,14 @@ class Application:
         """Declare a method that is answered as JSON: a function of a `Connection`, which only reads, and parameters."""
         name = function.__name__
         if not _METHOD.fullmatch(name) or name in self.methods:
-            raise WrongDeclaration(f"{self.name}: a method can't be named {name[:80]}, or is declared twice")
+            raise WrongDeclaration(
+                f"{self.name}: a method {name[:80]} is there already, or its name is not of small letters, digits and _"
+            )
         self._require_plain(function)
         kinds = [each.kind for each in inspect.signature(function).parameters.values()]
         by_name = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
         if kinds[:1] != [inspect.Parameter.POSITIONAL_OR_KEYWORD] or any(each not in by_name for each in kinds):
-            raise WrongDeclaration(f"{self.name}: the method {name} takes the tables, and parameters that have names")
+            raise WrongDeclaration(f"{self.name}: the method {name} must take the tables, then named parameters")
         self.methods[name] = function
         return function
 
@@ -112,7 +116,7 @@ class Application:
 
         def declare(migrate: Migrate) -> Migrate:
             if version in self.migrations or not 1 < version <= self.version:
-                raise WrongDeclaration(f"{self.name}: there is one migration at most to each version up to the present")
+                raise WrongDeclaration(f"{self.name}: each version from 2 up to the present one may have one migration")
             self._require_called(migrate, "connection")
             self.migrations[version] = migrate
             return migrate
@@ -159,7 +163,9 @@ def _require_undoable(table: Table) -> None:
     """What could not be undone exactly is refused, with what to do instead."""
     name = table.name
     if not _TABLE.fullmatch(name):
-        raise WrongDeclaration(f"a table is named by small letters, digits and _, 40 at most, not {name[:60]!r}")
+        raise WrongDeclaration(
+            f"{name[:60]!r}: a table's name must be of small letters, digits and _, 40 at most, a letter first"
+        )
     if table.schema is not None:
         raise WrongDeclaration(f"table {name}: leave `schema` out: tables stand in the database of the application")
     if not table.primary_key.columns:
@@ -170,7 +176,7 @@ def _require_undoable(table: Table) -> None:
         _require_undoable_column(name, column)
     for constraint in table.foreign_key_constraints:
         if constraint.onupdate is not None or constraint.initially is not None:
-            raise WrongDeclaration(f"table {name}: foreign keys have no `onupdate`, and no `initially`")
+            raise WrongDeclaration(f"table {name}: foreign keys must have neither `onupdate` nor `initially`")
         constraint.deferrable = True  # an undo puts rows back in its own order
 
 

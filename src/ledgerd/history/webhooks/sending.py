@@ -38,7 +38,7 @@ def read_secret(file: Path) -> bytes:
     if mode & OTHERS:
         raise NotDelivered(f"others than its owner may read the secret: chmod 600 {file}")
     if not 0 < len(secret) <= LONGEST_SECRET:
-        raise NotDelivered(f"the secret has 1 to {LONGEST_SECRET} bytes: {file}")
+        raise NotDelivered(f"the secret must have 1 to {LONGEST_SECRET} bytes: {file}")
     return secret
 
 

@@ -43,7 +43,7 @@ class RecordBatch:
         try:
             return decoded(self.array)
         except (ValueError, RecursionError) as problem:
-            raise SnapshotError(f"the snapshot is damaged: what should be JSON is not ({problem})") from problem
+            raise SnapshotError(f"the snapshot is damaged: a part is not valid JSON ({problem})") from problem
 
     @lazy
     def texts(self) -> list[str]:

@@ -60,7 +60,7 @@ class StateRecord(NamedTuple):
         try:
             record = json.loads(self.text, strict=False)
         except (ValueError, RecursionError) as problem:
-            raise SnapshotError(f"record {self.id} of {self.section.name} cannot be taken: {problem}") from problem
+            raise SnapshotError(f"record {self.id} of {self.section.name} cannot be read: {problem}") from problem
         return without_marks(self.section.name, _as_ours(self.section, record))
 
 
@@ -88,7 +88,7 @@ def _as_ours(section: SnapshotSection[Any], record: Json) -> RecordFields:
     try:
         fields: RecordFields = json.loads(section.text(section.parse(record)))
     except DecodeError as problem:
-        raise SnapshotError(f"a record of {section.name} cannot be taken: {problem}") from problem
+        raise SnapshotError(f"a record of {section.name} cannot be read: {problem}") from problem
     return fields
 
 

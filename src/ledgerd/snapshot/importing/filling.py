@@ -177,7 +177,7 @@ def _parsed(waiting: _Waiting) -> list[Entity] | None:
 
 
 def _refused(name: str, error: Exception) -> SnapshotError:
-    return SnapshotError(f"a record of {name} in the snapshot cannot be taken: {error}")
+    return SnapshotError(f"a record of {name} in the snapshot cannot be read: {error}")
 
 
 def fill(
@@ -197,5 +197,5 @@ def fill(
     except NotUniqueRow as error:
         sections = {each: BY_NAME.get(OLD_SECTIONS.get(each, each)) for each in snapshot.sections}
         name = next(each for each, section in sections.items() if section and section.table.title == error.table)
-        text = f"a record of {name} in the snapshot, {error.object_id}, cannot be taken: {error}"
+        text = f"a record of {name} in the snapshot, {error.object_id}, cannot be read: {error}"
         raise SnapshotError(text) from error
