@@ -107,7 +107,7 @@ class DirectoryFollower:
         if any(number >= head.number for number in self._published):
             self._undo()
         found: dict[int, bytes | None] = {head.number: None}
-        if self._subscribers.are_of(APPLIED_BLOCK) or self._subscribers.are_of(INCLUDED):
+        if self._subscribers.has_subscriber(APPLIED_BLOCK) or self._subscribers.has_subscriber(INCLUDED):
             with self._state.snapshot() as view:
                 first = self._first_new(view, head)
                 numbers = range(first, min(head.number, first + BLOCKS_AT_ONCE) + 1)
@@ -142,7 +142,7 @@ class DirectoryFollower:
 
     def _publish_block(self, packed: bytes) -> None:
         self._subscribers.publish(APPLIED_BLOCK, packed)
-        if self._subscribers.are_of(INCLUDED):
+        if self._subscribers.has_subscriber(INCLUDED):
             block = codec_of(Block).decode_exactly(packed)
             ids = tuple(bytes(transaction.id) for transaction in block.transactions)
             self._subscribers.publish(INCLUDED, packed_topic(Inclusion(block.number, block.timestamp, ids)))
