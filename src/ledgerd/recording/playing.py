@@ -110,7 +110,7 @@ def _result_of(answer: str) -> Json:
 
 
 def play(
-    playing: Iterable[Playing], network: RecordedNetwork, wait: Callable[[float], None], say: Callable[[str], None]
+    playing: Iterable[Playing], network: RecordedNetwork, wait: Callable[[float], None], report: Callable[[str], None]
 ) -> None:
     """Play all scenarios to their ends."""
     left = list(playing)
@@ -118,7 +118,7 @@ def play(
         moved = [each.advance() for each in left]  # each of them, whatever the others did
         for each in left:
             if each.is_done:
-                say(f"{each.name}: recorded")
+                report(f"{each.name}: recorded")
         left = [each for each in left if not each.is_done]
         if left and not any(moved):
             _let_pass(left, network, wait)

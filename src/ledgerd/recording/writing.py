@@ -26,10 +26,10 @@ ABOUT = "recording.json"
 class Writing:
     """The files of one recorded chain."""
 
-    def __init__(self, folder: Path, network: RecordedNetwork, say: Callable[[str], None]) -> None:
+    def __init__(self, folder: Path, network: RecordedNetwork, report: Callable[[str], None]) -> None:
         self._folder = folder
         self._network = network
-        self._say = say
+        self._report = report
 
     def write(self, journal: RecordingJournal) -> int:
         """Write all files; returns the last block that is in them."""
@@ -38,7 +38,7 @@ class Writing:
             raise RecordingRefused(
                 f"the chain has {last:,} blocks, and at most {MOST_BLOCKS:,} are recorded: begin a new one"
             )
-        self._say(f"reading blocks 1 to {last:,}")
+        self._report(f"reading blocks 1 to {last:,}")
         self._pack("block_log", b"".join(self._log(last)))
         self._pack(f"answers-{last}.jsonl", b"".join(self._answers(last)))
         by_height: defaultdict[int, list[RecordedFact]] = defaultdict(list)
