@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ledgerd.cli.process.testnet import PROGRAM
-from ledgerd.node.testnet.network import LocalNetwork, Wishes, prepare
+from ledgerd.node.testnet.network import LocalNetwork, LocalNetworkSettings, prepare
 from ledgerd.node.testnet.plan import HOST, Member, write_secret
 from ledgerd.protocol.constants import BLOCK_INTERVAL
 from scripts.monitoring.drawing import NO_DATA, Drawn, picture
@@ -70,14 +70,14 @@ def ask(member: Member) -> None:
 
 
 @contextmanager
-def scraped(folder: Path, wishes: Wishes) -> Iterator[tuple[LocalNetwork, Prometheus]]:
+def scraped(folder: Path, settings: LocalNetworkSettings) -> Iterator[tuple[LocalNetwork, Prometheus]]:
     """A network of nodes, and the Prometheus that scrapes it.
 
     The first node watches all validators, and has a webhook whose receiver never answers.
     """
-    plan = prepare(folder / "network", wishes)
+    plan = prepare(folder / "network", settings)
     targets = [f"{HOST}:{each.metrics_port}" for each in plan.members]
-    times = int(BLOCK_INTERVAL / wishes.block_time)
+    times = int(BLOCK_INTERVAL / settings.block_time)
     with LocalNetwork(plan, PROGRAM) as network, prometheus(folder / "prometheus", targets, times) as running:
         watched = "".join(f"validator-monitor = {name}\n" for each in plan.members for name in each.validators[:3])
         config, secret = plan.members[0].config, plan.members[0].folder / "webhook.secret"
@@ -98,8 +98,8 @@ def instances(members: Sequence[Member]) -> dict[str, str]:
 
 def main() -> None:
     """Run a network, and draw every dashboard."""
-    wishes = Wishes(nodes=NODES, validators=VALIDATORS, block_time=BLOCK_TIME, metrics=True)
-    with tempfile.TemporaryDirectory() as folder, scraped(Path(folder), wishes) as (network, running):
+    settings = LocalNetworkSettings(nodes=NODES, validators=VALIDATORS, block_time=BLOCK_TIME, metrics=True)
+    with tempfile.TemporaryDirectory() as folder, scraped(Path(folder), settings) as (network, running):
         began = time.time()
         is_whole = True
         while (age := time.time() - began) < ALL:

@@ -16,7 +16,7 @@ from rich.console import Console
 
 from ledgerd.cli.main import parser
 from ledgerd.cli.process.testnet import PROGRAM, greeting
-from ledgerd.node.testnet.network import LocalNetwork, Wishes, prepare
+from ledgerd.node.testnet.network import LocalNetwork, LocalNetworkSettings, prepare
 from ledgerd.node.testnet.table import headline, table
 
 IMAGE = Path(__file__).resolve().parents[1] / "docs" / "images" / "testnet.svg"
@@ -33,8 +33,10 @@ def main() -> None:
     chosen = parser().parse_args(COMMAND.split()[1:])
     console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True, highlight=False)
     with tempfile.TemporaryDirectory() as folder:
-        wishes = Wishes(chosen.nodes, chosen.validators, chosen.block_time, chosen.base_port, chosen.hardfork_after)
-        plan = prepare(Path(folder), wishes)
+        settings = LocalNetworkSettings(
+            chosen.nodes, chosen.validators, chosen.block_time, chosen.base_port, chosen.hardfork_after
+        )
+        plan = prepare(Path(folder), settings)
         with LocalNetwork(plan, PROGRAM) as network:
             network.start()
             console.print(f"[bold green]$[/] {COMMAND}")

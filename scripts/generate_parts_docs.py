@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from inspect import getdoc
 from pathlib import Path
 
-from ledgerd.node.part_table import EXPORTING, PARTS, PartSpec
+from ledgerd.node.part_table import PARTS, SNAPSHOT_ONLY, PartSpec
 from ledgerd.supervision.part import Part
 from ledgerd.supervision.work import Ending
 
@@ -31,7 +31,9 @@ def purpose_of(kind: type[Part]) -> str:
 def runs(spec: PartSpec) -> str:
     """Where a part runs."""
     return (
-        f"{spec.when.words}, also for `create-snapshot`" if spec.exports and spec.when != EXPORTING else spec.when.words
+        f"{spec.when.text}, also for `create-snapshot`"
+        if spec.for_snapshot and spec.when != SNAPSHOT_ONLY
+        else spec.when.text
     )
 
 

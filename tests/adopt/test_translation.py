@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.adopt.translation import Fate, accepted, summary, translate, written
+from ledgerd.adopt.translation import OptionOutcome, accepted, summary, translate, written
 from ledgerd.node.config.configuration import read_configuration
 
 KEY = "5JdeC9P7Pbd1uGdFVEsJ41EkEnADbbHGq6p1BwFxm6txNBsQnsw"
@@ -42,36 +42,36 @@ filename = logs/x.log
 
 
 @pytest.mark.parametrize(
-    ("name", "fate", "line"),
+    ("name", "outcome", "line"),
     [
-        ("webserver-http-endpoint", Fate.CHANGED, "webserver-http-endpoint = 0.0.0.0:8100"),
-        ("p2p-endpoint", Fate.SAME, "p2p-endpoint = 0.0.0.0:65530"),
-        ("seed-node", Fate.RENAMED, "p2p-seed-node = 192.0.2.1:2001"),
-        ("plugin chain", Fate.SAME, "plugin = chain"),
-        ("plugin witness_api", Fate.RENAMED, "plugin = validator_api"),
-        ("plugin mongo_db", Fate.UNKNOWN, ""),
-        ("private-key", Fate.NOT_TAKEN, ""),
-        ("emergency-private-key", Fate.NOT_TAKEN, ""),
-        ("checkpoint", Fate.NOT_TAKEN, ""),
-        ("witness", Fate.NOT_TAKEN, ""),
-        ("enable-stale-production", Fate.NOT_TAKEN, ""),
-        ("shared-file-dir", Fate.NOT_TAKEN, ""),
-        ("shared-file-size", Fate.SAME, "shared-file-size = 2G"),
-        ("public-api", Fate.UNKNOWN, ""),
-        ("rpc-password", Fate.UNKNOWN, ""),
-        ("history-count-blocks", Fate.NOT_TAKEN, ""),
-        ("line 16", Fate.UNKNOWN, ""),
-        ("read-wait-micro", Fate.NOT_NEEDED, ""),
-        ("replay-blockchain", Fate.NOT_NEEDED, ""),
-        ("snapshot-at-block", Fate.NOT_NEEDED, ""),
-        ("logger.default.level", Fate.SAME, "level = info"),
+        ("webserver-http-endpoint", OptionOutcome.CHANGED, "webserver-http-endpoint = 0.0.0.0:8100"),
+        ("p2p-endpoint", OptionOutcome.SAME, "p2p-endpoint = 0.0.0.0:65530"),
+        ("seed-node", OptionOutcome.RENAMED, "p2p-seed-node = 192.0.2.1:2001"),
+        ("plugin chain", OptionOutcome.SAME, "plugin = chain"),
+        ("plugin witness_api", OptionOutcome.RENAMED, "plugin = validator_api"),
+        ("plugin mongo_db", OptionOutcome.UNKNOWN, ""),
+        ("private-key", OptionOutcome.NOT_TAKEN, ""),
+        ("emergency-private-key", OptionOutcome.NOT_TAKEN, ""),
+        ("checkpoint", OptionOutcome.NOT_TAKEN, ""),
+        ("witness", OptionOutcome.NOT_TAKEN, ""),
+        ("enable-stale-production", OptionOutcome.NOT_TAKEN, ""),
+        ("shared-file-dir", OptionOutcome.NOT_TAKEN, ""),
+        ("shared-file-size", OptionOutcome.SAME, "shared-file-size = 2G"),
+        ("public-api", OptionOutcome.UNKNOWN, ""),
+        ("rpc-password", OptionOutcome.UNKNOWN, ""),
+        ("history-count-blocks", OptionOutcome.NOT_TAKEN, ""),
+        ("line 16", OptionOutcome.UNKNOWN, ""),
+        ("read-wait-micro", OptionOutcome.NOT_NEEDED, ""),
+        ("replay-blockchain", OptionOutcome.NOT_NEEDED, ""),
+        ("snapshot-at-block", OptionOutcome.NOT_NEEDED, ""),
+        ("logger.default.level", OptionOutcome.SAME, "level = info"),
     ],
 )
-def test_each_line_has_its_fate(name: str, fate: Fate, line: str) -> None:
+def test_each_line_has_its_fate(name: str, outcome: OptionOutcome, line: str) -> None:
     lines = {each.name: each for each in accepted(translate(OLD, 10), "testnet")}
 
-    assert (lines[name].fate, lines[name].written) == (fate, line)
-    assert lines[name].reason or fate is Fate.SAME
+    assert (lines[name].outcome, lines[name].written) == (outcome, line)
+    assert lines[name].reason or outcome is OptionOutcome.SAME
 
 
 def test_our_node_reads_what_is_written(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from ledgerd.node.dev.founding import PUBLISHED_ACCOUNTS_KEY, dev_accounts
-from ledgerd.node.testnet.network import LocalNetwork, Wishes, prepare, write_configurations
+from ledgerd.node.testnet.network import LocalNetwork, LocalNetworkSettings, prepare, write_configurations
 from ledgerd.node.testnet.plan import Member, Plan, free_ports
 from ledgerd.node.testnet.watch import NoAnswer, ask
 from ledgerd.protocol.constants import COMMITTEE_ACCOUNT, INITIATOR_ACCOUNT
@@ -99,7 +99,7 @@ class Ground:
 @contextlib.contextmanager
 def ground(folder: Path, chosen: Chosen) -> Iterator[Ground]:
     """Found the network, start it, wait until both nodes make blocks; stop it at the end."""
-    plan = prepare(folder, Wishes(2, VALIDATORS, chosen.block_time))
+    plan = prepare(folder, LocalNetworkSettings(2, VALIDATORS, chosen.block_time))
     names = tuple(name for member in plan.members for name in member.validators)
     shares = (names[HONEST_VALIDATORS:], names[:HONEST_VALIDATORS])
     members = tuple(member._replace(validators=share) for member, share in zip(plan.members, shares, strict=True))

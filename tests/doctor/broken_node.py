@@ -1,4 +1,4 @@
-"""A sound node to prepare faults on: its directory, its machine and its surroundings."""
+"""A sound node to prepare faults on: its directory, its machine and its context."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ledgerd.doctor.ports import record_inbound
 from ledgerd.producer.signing.signer_place import CertifiedPlace, SignerPlace
 from ledgerd.producer.signing.signing_frames import SignerStatus
 from tests.chain.networks import OTHERS, SEVEN, SMALL, key_of, start_seven
-from tests.doctor.doubles import Surroundings, closed_port
+from tests.doctor.doubles import SectionContext, closed_port
 
 NAME = OTHERS[0]
 KEY = key_of(NAME)
@@ -44,9 +44,9 @@ class Usage(NamedTuple):
 
 
 class BrokenNode:
-    """One node. A test changes its files, its machine, its surroundings or its configuration."""
+    """One node. A test changes its files, its machine, its context or its configuration."""
 
-    def __init__(self, folder: Path, around: Surroundings, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, folder: Path, around: SectionContext, monkeypatch: pytest.MonkeyPatch) -> None:
         self.around = around
         self.monkeypatch = monkeypatch
         self.data_dir, self.root = folder / "node", folder / "root"

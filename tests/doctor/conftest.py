@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.doctor.broken_node import BrokenNode, built
-from tests.doctor.doubles import Surroundings
+from tests.doctor.doubles import SectionContext
 
 
 @pytest.fixture(scope="session")
@@ -21,5 +21,5 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
 def broken(tmp_path: Path, source: tuple[Path, int], monkeypatch: pytest.MonkeyPatch) -> Iterator[BrokenNode]:
     folder, now = source
     shutil.copytree(folder, tmp_path / "node")
-    with Surroundings(now) as around:
+    with SectionContext(now) as around:
         yield BrokenNode(tmp_path, around, monkeypatch)

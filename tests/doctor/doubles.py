@@ -13,6 +13,7 @@ from typing import Self
 
 from ledgerd.producer.time.ntp import MICRO, ntp_time
 from ledgerd.protocol.types.endpoint import Endpoint
+from ledgerd.protocol.types.identifiers import NO_BLOCK
 from ledgerd.snapshot.exchange.frames import InfoReply, packed
 
 HOST = "127.0.0.1"
@@ -83,7 +84,7 @@ class SnapshotDouble(PeerDouble):
     def greet(self, connection: socket.socket) -> None:
         with connection:
             if connection.recv(512):
-                connection.sendall(packed(InfoReply(1000, bytes(32), 1 << 20)))
+                connection.sendall(packed(InfoReply(1000, NO_BLOCK, bytes(32), 1 << 20)))
                 connection.recv(512)
 
 
@@ -116,7 +117,7 @@ class ReadyDouble:
         self._thread.join(5)
 
 
-class Surroundings:
+class SectionContext:
     """All of them, three time servers among them."""
 
     def __init__(self, now: int) -> None:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from ledgerd.codec.json.text import dumps
 from ledgerd.protocol.networks.parameters import TESTNET
+from ledgerd.protocol.types.identifiers import NO_BLOCK
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.exchange.frames import (
     LARGEST_REQUEST,
@@ -65,7 +66,7 @@ ODD_VALUES: tuple[Any, ...] = (
 )
 FRAMES: tuple[SnapshotMessage, ...] = (
     InfoRequest(),
-    InfoReply(120, bytes(32), 5_000),
+    InfoReply(120, NO_BLOCK, bytes(32), 5_000),
     DataRequest(120, 4_096, 1_000),
     DataReply(4_096, b"part" * 20, is_last=False),
     DataReply(0, b"", is_last=True),

@@ -184,7 +184,7 @@ INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("process",),
     ),
     "signer": (
-        ("clients", "record", "rule"),
+        ("clients", "record", "rule", "sockets"),
         ("folder", "service"),
         ("serving",),
         ("process",),

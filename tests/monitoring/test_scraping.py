@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 from urllib.request import urlopen
 
-from ledgerd.node.testnet.network import Wishes
+from ledgerd.node.testnet.network import LocalNetworkSettings
 from ledgerd.node.testnet.plan import HOST
 from scripts.draw_dashboards import ask, instances, pictures, scraped
 from scripts.monitoring.drawing import NO_DATA
@@ -42,8 +42,8 @@ def alerts_of(running: Prometheus, name: str, **labels: str) -> bool:
 
 
 def test_every_panel_has_data_and_a_stopped_validator_raises_the_alerts(tmp_path: Path) -> None:
-    wishes = Wishes(nodes=3, validators=3, block_time=BLOCK_TIME, metrics=True)
-    with copied_children(), scraped(tmp_path, wishes) as (network, running):
+    settings = LocalNetworkSettings(nodes=3, validators=3, block_time=BLOCK_TIME, metrics=True)
+    with copied_children(), scraped(tmp_path, settings) as (network, running):
         first, second = network.plan.members[0], network.plan.members[1]
         began = time.time()
 

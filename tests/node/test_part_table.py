@@ -49,7 +49,7 @@ def test_what_runs_for_a_part_is_what_the_table_says(spec: PartSpec) -> None:
 
 
 def test_conditions_name_plugins_and_options_that_there_are() -> None:
-    named = [re.findall("plugin `(.*)`|option `(.*)`", spec.when.words) for spec in PARTS]
+    named = [re.findall("plugin `(.*)`|option `(.*)`", spec.when.text) for spec in PARTS]
     assert {plugin for found in named for plugin, _ in found if plugin} <= set(DEPENDENCIES)
     assert {option for found in named for _, option in found if option} <= set(BY_NAME)
 

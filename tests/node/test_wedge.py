@@ -17,7 +17,7 @@ from ledgerd.cli import main as ledgerd
 from ledgerd.history.settings import HISTORY_FOLDER
 from ledgerd.node.parts.watching.recovery.part import read_incidents
 from ledgerd.node.testnet.founding import SMALL, copy_chain
-from ledgerd.node.testnet.network import LocalNetwork, Wishes, prepare
+from ledgerd.node.testnet.network import LocalNetwork, LocalNetworkSettings, prepare
 from ledgerd.node.testnet.plan import HOST, Plan, write_secret
 from ledgerd.p2p.sync.survey import FAR_BLOCKS
 from ledgerd.protocol.constants import BLOCK_INTERVAL
@@ -27,7 +27,7 @@ from tests.node.forking import copied_children
 from tests.node.processes import LOOPBACK, PROGRAM, NodeProcess
 from tests.ports import free_port
 
-WISHES = Wishes(nodes=2, validators=21, block_time=0.1)
+SETTINGS = LocalNetworkSettings(nodes=2, validators=21, block_time=0.1)
 """Thirty times as fast as the clock of the machine: the five minutes of the rule are 10 seconds."""
 AHEAD = FAR_BLOCKS + 30
 
@@ -66,7 +66,7 @@ def serve_snapshots(plan: Plan) -> list[int]:
 @pytest.fixture
 def stranded(tmp_path: Path) -> tuple[Plan, Path, int]:
     """A network that has begun with a snapshot, and a node that stands far below that: its folder and its head."""
-    plan = prepare(tmp_path / "network", WISHES)
+    plan = prepare(tmp_path / "network", SETTINGS)
     first = plan.members[0].folder
     left = tmp_path / "left"
     left.mkdir()
@@ -76,7 +76,7 @@ def stranded(tmp_path: Path) -> tuple[Plan, Path, int]:
     assert ledgerd(["snapshot", "export", "--data-dir", str(first), "--chain", str(plan.chain_file), str(file)]) == 0
     for member in plan.members:
         begin_with(plan, member.folder, file)
-    return prepare(tmp_path / "network", WISHES), left, head
+    return prepare(tmp_path / "network", SETTINGS), left, head
 
 
 def test_a_node_that_no_peer_can_serve_starts_again_although_it_is_killed_on_the_way(

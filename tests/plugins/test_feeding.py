@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from ledgerd.history.settings import HistorySettings
 from ledgerd.plugins import ObservedBlock, PluginObserver
-from ledgerd.plugins.feeding import MOST_MISSED, Feed, FeedBroken, ObserverFailed
+from ledgerd.plugins.feeding import MOST_MISSED, FeedBroken, ObserverFailed, ObserverFeed
 from tests.history.postgres.feeding import source_of
 from tests.history.test_against_model import Teller
 from tests.rpc.api.history.test_stream import Story
@@ -67,13 +67,13 @@ class Shop(PluginObserver):
         self.final = max(self.final, number)
 
 
-def feed_of(folder: Path, teller: Teller, observer: PluginObserver, start: int = 1) -> Feed:
-    feed = Feed(source_of(teller.store, folder, teller.log.read), folder / "position.json", observer, start)
+def feed_of(folder: Path, teller: Teller, observer: PluginObserver, start: int = 1) -> ObserverFeed:
+    feed = ObserverFeed(source_of(teller.store, folder, teller.log.read), folder / "position.json", observer, start)
     feed.begin()
     return feed
 
 
-def fed(feed: Feed) -> Feed:
+def fed(feed: ObserverFeed) -> ObserverFeed:
     while feed.step():
         pass
     return feed
@@ -88,7 +88,7 @@ def test_an_observer_has_every_block_of_the_final_chain_through_kills_and_forks(
     with TemporaryDirectory() as name:
         folder, story, shop = Path(name), Story(Path(name), random), Shop(keeps_position=keeps_position)
         shop.is_killed = lambda: random.random() < 0.05
-        feed: Feed | None = None
+        feed: ObserverFeed | None = None
         for turn in range(40):
             story.step()
             if turn == 39:

@@ -97,7 +97,7 @@ def test_the_chain_goes_on_whatever_observers_do_and_none_has_a_hole(words: tupl
         node.wait_for("the plugin picky is down: its applied() has failed at block 1: ValueError: no blocks, please")
         node.wait_for("the plugin unmade is parked until the node is started again: it cannot be imported: ModuleNot")
         node.wait_for("the plugin liar is parked until the node is started again: its position() returns 1000000")
-        node.wait_for("the plugin late is parked until the node is started again: nothing of its applied() would run")
+        node.wait_for("the plugin late is parked until the node is started again: its applied() is asynchronous")
         node.wait_for("the plugin node_api is parked until the node is started again: its name is that of an API")
         assert ready(node)["ready"] is True
         assert "the plugin unmade is parked" in ready(node)["warning"]

@@ -19,7 +19,7 @@ from ledgerd.plugins.declarations import (
     PluginRefused,
     fault_of,
     fault_of_observer,
-    misfit,
+    version_fault,
 )
 from ledgerd.plugins.installed import InstalledPlugin, fault_of_name, installed, load
 from ledgerd.plugins.values import ReadView
@@ -98,7 +98,7 @@ def test_what_is_loaded_is_a_plugin_for_this_version(site: Path) -> None:
     for name, words in (
         ("two", "made for version 2.0 of the plugin API, and this node has 1.0: get another one"),
         ("old", "made for version 0.9"),
-        ("other", "names a int, and no ApiPlugin or ObserverPlugin"),
+        ("other", "must name an ApiPlugin or an ObserverPlugin, not a int"),
         ("gone", "cannot be imported: AttributeError: .* has no attribute 'gone'"),
         ("failing", r"cannot be imported: OSError: /key: no disk \(.*failing_plugin\.py, line 1\)"),
         ("ending", "cannot be imported: SystemExit: 3"),
@@ -110,12 +110,12 @@ def test_what_is_loaded_is_a_plugin_for_this_version(site: Path) -> None:
 
 @pytest.mark.parametrize("version", [None, 1, "", "1", "1.0.0", "1.x", "1.-1", "1.1000000"])
 def test_a_version_that_is_none_is_refused(version: object) -> None:
-    assert "does not say for which version" in misfit(version)
+    assert "does not say for which version" in version_fault(version)
 
 
 def test_a_later_minor_version_needs_a_later_node() -> None:
-    assert misfit(API_VERSION) == ""
-    assert "update the node" in misfit("1.1")
+    assert version_fault(API_VERSION) == ""
+    assert "update the node" in version_fault("1.1")
 
 
 async def later(view: ReadView) -> int:
@@ -140,7 +140,7 @@ def many(view: ReadView, *names: str) -> int:
         (later, "is asynchronous"),
         (untyped, "an argument without a type"),
         (silent, "does not say what it returns"),
-        (many, "takes other things than"),
+        (many, "must take a view"),
     ],
 )
 def test_a_method_that_cannot_be_called_or_described_is_refused(function: object, words: str) -> None:
@@ -176,13 +176,13 @@ class DroppingObserver(PluginObserver):
 
 def test_an_observer_that_would_let_blocks_go_by_is_refused(tmp_path: Path) -> None:
     assert fault_of_observer(PluginObserver(tmp_path)) == ""
-    assert "nothing of its applied() would run" in fault_of_observer(LateObserver(tmp_path))
-    assert "nothing of its undone() would run" in fault_of_observer(DroppingObserver(tmp_path))
-    assert "returns a NoneType, and no PluginObserver" in fault_of_observer(None)
+    assert "its applied() is asynchronous" in fault_of_observer(LateObserver(tmp_path))
+    assert "its undone() is a generator" in fault_of_observer(DroppingObserver(tmp_path))
+    assert "must return a PluginObserver, not a NoneType" in fault_of_observer(None)
 
 
 def test_a_declaration_out_of_bounds_is_refused() -> None:
-    assert "5 are the most" in fault_of(ApiPlugin("Slow.", api_version=API_VERSION, seconds=6))
+    assert "at most 5 are allowed" in fault_of(ApiPlugin("Slow.", api_version=API_VERSION, seconds=6))
     assert "is not the number of a block" in fault_of(
         ObserverPlugin("Early.", PluginObserver, api_version=API_VERSION, start=-1)
     )

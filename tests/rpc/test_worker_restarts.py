@@ -143,7 +143,7 @@ def test_a_worker_that_hangs_is_down_until_another_has_taken_its_place(caplog: p
         async with working(silent_seconds=5.0) as (running, _, supervisor):
             hanging = running.processes[0]
             down = asyncio.Event()
-            supervisor.health.changed.append(lambda _: down.set())
+            supervisor.health.on_change.append(lambda _: down.set())
             os.kill(hanging, signal.SIGSTOP)
             await down.wait()
             down.clear()

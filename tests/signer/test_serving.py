@@ -20,7 +20,8 @@ from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.types.endpoint import Endpoint
 from ledgerd.signer import serving
 from ledgerd.signer.clients import BURST, MOST_HANDSHAKES_OF_ADDRESS, MOST_OF_CLIENT, Clients
-from ledgerd.signer.serving import TlsListener, listen_on_path, user_of
+from ledgerd.signer.serving import TlsListener, listen_on_path
+from ledgerd.signer.sockets import user_of
 from ledgerd.supervision.this_process import on_a_loop
 from ledgerd.supervision.work import Work
 from tests.patience import PATIENCE

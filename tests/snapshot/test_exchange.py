@@ -14,6 +14,7 @@ from typing import cast
 import pytest
 
 from ledgerd.protocol.types.endpoint import Endpoint
+from ledgerd.protocol.types.identifiers import NO_BLOCK
 from ledgerd.snapshot.exchange import client, server
 from ledgerd.snapshot.exchange.client import ask, download, fetch_newest
 from ledgerd.snapshot.exchange.fetching import PART, Unavailable
@@ -125,7 +126,7 @@ def test_a_reference_node_fetches_from_ours(tmp_path: Path) -> None:
 def test_the_newest_of_all_is_fetched_by_name_and_the_next_if_that_fails(tmp_path: Path, ours: Path) -> None:
     async def lie(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readexactly(8)
-        writer.write(packed(InfoReply(99, bytes(32), 10)))
+        writer.write(packed(InfoReply(99, NO_BLOCK, bytes(32), 10)))
         await reader.readexactly(24)
         writer.write(packed(DataReply(0, bytes(10), is_last=True)))
         await reader.read()
@@ -153,7 +154,7 @@ def test_a_connection_that_is_cut_off_is_resumed(tmp_path: Path) -> None:
         nonlocal connections
         connections += 1
         await reader.readexactly(8)
-        writer.write(packed(InfoReply(40, hashlib.sha256(DATA).digest(), len(DATA))))
+        writer.write(packed(InfoReply(40, NO_BLOCK, hashlib.sha256(DATA).digest(), len(DATA))))
         _, _, _, offset, size = struct.unpack("<IIIQI", await reader.readexactly(24))
         part = DATA[offset : offset + size]
         writer.write(packed(DataReply(offset, part, is_last=offset + len(part) == len(DATA))))
@@ -174,7 +175,7 @@ def test_a_connection_that_is_cut_off_is_resumed(tmp_path: Path) -> None:
     [
         (packed(NoSnapshot()), Unavailable),
         (packed(AccessDenied(Denial.TOO_OFTEN)), Unavailable),
-        (packed(InfoReply(1, bytes(32), (2 << 30) + 1)), ProtocolFault),
+        (packed(InfoReply(1, NO_BLOCK, bytes(32), (2 << 30) + 1)), ProtocolFault),
         (b"\xff" * 8, ProtocolFault),
         (packed(DataReply(0, b"x", is_last=True)), ProtocolFault),
         (b"", ConnectionError),

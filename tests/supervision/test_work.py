@@ -195,7 +195,7 @@ def test_a_needed_part_is_down_from_its_end_until_it_works_again(*, is_needed: b
 
     async def scene(station: Station, supervisor: Supervisor, clock: Clock) -> None:
         done = asyncio.Event()
-        supervisor.health.changed.append(lambda news: seen.append(dict(news.down)))
+        supervisor.health.on_change.append(lambda status: seen.append(dict(status.down)))
 
         async def life(working: Working) -> None:
             if len(clock.slept) == 1:

@@ -10,7 +10,7 @@ import pytest
 
 from ledgerd.history.webhooks.position import read_position
 from ledgerd.node.lifecycle import FATAL
-from ledgerd.plugins.feeding import FeedBroken, read_fed_position
+from ledgerd.plugins.feeding import FeedBroken, read_observer_position
 from ledgerd.producer.signing.double_sign import FILE, LastSigned, NewerRecord
 from ledgerd.signer.record import OTHER, SignerRecord
 from scripts.keep_release import KEPT
@@ -72,7 +72,7 @@ def test_an_observer_is_not_fed_from_a_position_of_a_later_version(tmp_path: Pat
     (tmp_path / "observer.json").write_text("{}")
 
     with pytest.raises(FeedBroken, match=WORDS[0]):
-        read_fed_position(make_file_newer(tmp_path / "observer.json"))
+        read_observer_position(make_file_newer(tmp_path / "observer.json"))
 
 
 def test_there_is_a_kept_release() -> None:

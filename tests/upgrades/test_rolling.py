@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 from ledgerd.node.lifecycle import FATAL
-from ledgerd.node.testnet.network import Wishes, config_text, prepare
+from ledgerd.node.testnet.network import LocalNetworkSettings, config_text, prepare
 from ledgerd.node.testnet.plan import Member, Plan
 from tests.node.processes import NodeProcess
 from tests.upgrades.next_version import STATE, next_version
 
-WISHES = Wishes(nodes=3, validators=15, block_time=0.5)
+SETTINGS = LocalNetworkSettings(nodes=3, validators=15, block_time=0.5)
 NOW, COMING = "take-over: NOW stop the node of", re.compile(r"NOW stop .* the next (\d+) slots are of others")
 LONG = 8
 SIGNED = re.compile(r"Validated block #(\d+) with timestamp (\S+) at time \S+ by (\S+)")
@@ -28,7 +28,7 @@ class Walk:
     """A network in which one validator has a node of its own, and this validator."""
 
     def __init__(self, folder: Path, stack: ExitStack) -> None:
-        self.plan = prepare(folder, WISHES)
+        self.plan = prepare(folder, SETTINGS)
         names = tuple(name for member in self.plan.members for name in member.validators)
         self.validator = names[-1]
         self.others, self.old, self.new = (

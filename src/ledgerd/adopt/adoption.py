@@ -47,7 +47,7 @@ class Record(msgspec.Struct):
 
 
 class Adoption:
-    """One adoption."""
+    """The adoption of one data directory of `vizd`."""
 
     def __init__(self, folder: Path, record: Record, found: FoundHistory) -> None:
         self._folder = folder

@@ -17,7 +17,7 @@ OLDEST_HEAD = 30.0
 """Seconds: a head block that is older means that a node is behind."""
 
 BLOCKS_APART = 3
-"""By so many blocks two nodes that are in step may differ at one look."""
+"""Blocks by which the heads of two nodes in step may differ when they are read one after the other."""
 
 AFTER_WATCH = 6
 """Seconds more than the watch of our node takes: it may begin a slot or two later than it is seen here."""
@@ -51,7 +51,7 @@ class HandoverStep(NamedTuple):
 
     stage: Stage
     words: str
-    """For a person; the same until something changes."""
+    """The step in words; they stay the same until something changes."""
 
 
 class HandoverPlan(NamedTuple):
@@ -68,7 +68,7 @@ class HandoverPlan(NamedTuple):
 
 
 class Handover:
-    """One hand-over, and what has to be remembered from look to look. Begun again, it comes to the same step."""
+    """One hand-over, with what has to be remembered between two inspections. Begun again, it comes to the same step."""
 
     def __init__(self, plan: HandoverPlan) -> None:
         self.plan = plan
@@ -183,7 +183,7 @@ class Handover:
         return HandoverStep(Stage.IN_STEP, words)
 
     def _no_pair(self, seen: HandoverStatus) -> HandoverStep | None:
-        """With the same key, the two must never have it at the same time."""
+        """Both programs use the same key: they must never have it at the same time."""
         if not self._holds(seen) or self._is_silent(seen):
             return None
         if seen.theirs.presence is not Presence.UP and self._reaches(seen.ours):
@@ -195,7 +195,7 @@ class Handover:
         )
 
     def _one_key_each(self, seen: HandoverStatus) -> HandoverStep | None:
-        """With two keys, each side is to have its own alone."""
+        """Each program has a key of its own: neither may have the other's."""
         plan, declared = self.plan, seen.chain.signing_key if seen.chain else ""
         theirs = plan.key if plan.is_back else declared if declared != plan.key else ""
         if theirs not in seen.ours.keys:
@@ -333,7 +333,7 @@ class Handover:
         )
 
     def _caught_up(self, seen: HandoverStatus) -> HandoverStep | None:
-        """The other program has to know what our node has signed last, before it gets the key."""
+        """Wait until the other program has the last block that our node signed, before it gets the key."""
         chain, theirs, plan = seen.chain, seen.theirs, self.plan
         if chain is None or self._is_made_there(seen):
             return None

@@ -85,7 +85,7 @@ class ChainFacts(NamedTuple):
 
     head: NodeHead
     time: int
-    """Of the head block."""
+    """The time of the head block."""
     age: float
     """Seconds since then, by the clock of this machine."""
     signing_key: str
@@ -93,7 +93,7 @@ class ChainFacts(NamedTuple):
     last: LastBlock | None
     round_seconds: int
     places: int
-    """In a full schedule; so many slots a node that has started watches before it signs."""
+    """The slots of a full schedule. A node that has started watches so many slots before it signs."""
     quiet_slots: int
     """Slots from the next one on that are known to be of others."""
     irreversible_key: str
@@ -248,7 +248,7 @@ class ScheduleTurns(NamedTuple):
 
     names: tuple[str, ...]
     places: int
-    """In a full schedule."""
+    """The slots of a full schedule."""
 
 
 def turns_of(answer: ScheduleAnswer) -> ScheduleTurns:

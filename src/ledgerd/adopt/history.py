@@ -16,7 +16,7 @@ STATE_OF_EACH_BYTE = 0.5
 """Bytes of state for a byte of a block log, at most, in the chains that were measured; never below `LEAST_STATE`."""
 
 STATE_OF_SNAPSHOT = 12
-"""The same for a byte of a compressed snapshot."""
+"""Bytes of state for each byte of a compressed snapshot."""
 
 LEAST_STATE = 256 << 20
 
@@ -31,7 +31,7 @@ class FoundHistory(NamedTuple):
     """What a directory begins with here."""
 
     snapshot: Path | None
-    """Nothing where the block log has everything."""
+    """The snapshot to begin with; None if the block log has all blocks."""
     log: Path | None
     """The blocks from 1 on, or those behind the snapshot."""
     first: int

@@ -36,7 +36,7 @@ LONGEST_REASON = 300
 RENAMED_PLUGINS = {"witness": "validator", "witness_api": "validator_api", "witness_guard": "validator_guard"}
 
 
-class Fate(Enum):
+class OptionOutcome(Enum):
     """What becomes of an option."""
 
     SAME = "same"
@@ -52,7 +52,7 @@ class TranslatedLine(NamedTuple):
 
     number: int
     name: str
-    fate: Fate
+    outcome: OptionOutcome
     reason: str
     written: str = ""
     section: str = ""
@@ -74,35 +74,41 @@ def _lines_of(entry: IniEntry, port_offset: int) -> Iterator[TranslatedLine]:
 def _plugin_line(number: int, name: str) -> TranslatedLine:
     present = RENAMED_PLUGINS.get(name, name)
     if present not in DEPENDENCIES:
-        return TranslatedLine(number, f"plugin {name}", Fate.UNKNOWN, "ours has no such plugin")
-    fate, reason = (Fate.SAME, "") if present == name else (Fate.RENAMED, f"{name} is an older name")
-    return TranslatedLine(number, f"plugin {name}", fate, reason, f"plugin = {present}")
+        return TranslatedLine(number, f"plugin {name}", OptionOutcome.UNKNOWN, "ours has no such plugin")
+    outcome, reason = (
+        (OptionOutcome.SAME, "") if present == name else (OptionOutcome.RENAMED, f"{name} is an older name")
+    )
+    return TranslatedLine(number, f"plugin {name}", outcome, reason, f"plugin = {present}")
 
 
 def _line_of(entry: IniEntry, port_offset: int) -> TranslatedLine:
     number, name, value = entry.line, entry.key, entry.value
     if not name:
-        return TranslatedLine(number, f"line {number}", Fate.UNKNOWN, "it is no option, and no section")
+        return TranslatedLine(number, f"line {number}", OptionOutcome.UNKNOWN, "it is no option, and no section")
     if printable(whole := f"{entry.section}{name}{value}") != whole:
-        return TranslatedLine(number, entry.full_key, Fate.NOT_TAKEN, "it has characters that are not seen")
+        return TranslatedLine(number, entry.full_key, OptionOutcome.NOT_TAKEN, "it has characters that are not seen")
     if f"{entry.section}.".startswith(LOGGING_SECTIONS):
-        return TranslatedLine(number, entry.full_key, Fate.SAME, "", f"{name} = {value}", entry.section)
+        return TranslatedLine(number, entry.full_key, OptionOutcome.SAME, "", f"{name} = {value}", entry.section)
     option = BY_NAME.get(name)
     if option is None:
         # The value is not shown: options of old programs hold passwords too.
-        return TranslatedLine(number, entry.full_key, Fate.UNKNOWN, "ours has no such option")
+        return TranslatedLine(number, entry.full_key, OptionOutcome.UNKNOWN, "ours has no such option")
     if option.without_meaning or option.command_line_only:
-        return TranslatedLine(number, name, Fate.NOT_NEEDED, option.without_meaning or "it belongs on the command line")
+        return TranslatedLine(
+            number, name, OptionOutcome.NOT_NEEDED, option.without_meaning or "it belongs on the command line"
+        )
     if not value:
-        return TranslatedLine(number, name, Fate.NOT_NEEDED, "it has no value, so the default holds")
+        return TranslatedLine(number, name, OptionOutcome.NOT_NEEDED, "it has no value, so the default holds")
     present = PRESENT.get(name, name)
     if reason := _refusal(present, value):
-        return TranslatedLine(number, name, Fate.NOT_TAKEN, reason)
+        return TranslatedLine(number, name, OptionOutcome.NOT_TAKEN, reason)
     if present.endswith(LISTENING) and port_offset and (moved := _moved(value, port_offset)):
         reason = f"so that both listen on this machine; the other is at {value}"
-        return TranslatedLine(number, name, Fate.CHANGED, reason, f"{present} = {moved}")
-    fate, reason = (Fate.SAME, "") if present == name else (Fate.RENAMED, f"{name} is an older name")
-    return TranslatedLine(number, name, fate, reason, f"{present} = {value}")
+        return TranslatedLine(number, name, OptionOutcome.CHANGED, reason, f"{present} = {moved}")
+    outcome, reason = (
+        (OptionOutcome.SAME, "") if present == name else (OptionOutcome.RENAMED, f"{name} is an older name")
+    )
+    return TranslatedLine(number, name, outcome, reason, f"{present} = {value}")
 
 
 def _refusal(name: str, value: str) -> str:
@@ -141,7 +147,7 @@ def accepted(lines: Sequence[TranslatedLine], chain: str) -> list[TranslatedLine
                 if not refused:
                     raise
                 for index, reason in refused.items():
-                    current[index] = current[index]._replace(fate=Fate.NOT_TAKEN, reason=reason, written="")
+                    current[index] = current[index]._replace(outcome=OptionOutcome.NOT_TAKEN, reason=reason, written="")
             else:
                 return current
     raise AdoptionRefused("the faults of config.ini do not come to an end: shorten it in a copy of the directory")
@@ -189,7 +195,7 @@ def written(lines: Sequence[TranslatedLine], chain: str, source: str) -> str:
 
 def _comment(line: TranslatedLine) -> str:
     reason = f": {_quoted(line.reason, LONGEST_REASON)}" if line.reason else ""
-    return f"# line {line.number}, {_quoted(line.name, LONGEST_NAME)}: {line.fate.value}{reason}"
+    return f"# line {line.number}, {_quoted(line.name, LONGEST_NAME)}: {line.outcome.value}{reason}"
 
 
 def _quoted(text: str, most: int) -> str:
@@ -198,9 +204,9 @@ def _quoted(text: str, most: int) -> str:
 
 
 def summary(lines: Sequence[TranslatedLine]) -> Iterator[str]:
-    same = sum(line.fate is Fate.SAME for line in lines)
+    same = sum(line.outcome is OptionOutcome.SAME for line in lines)
     yield f"{same} lines stay the same"
-    others = [line for line in lines if line.fate is not Fate.SAME]
+    others = [line for line in lines if line.outcome is not OptionOutcome.SAME]
     yield from (_comment(line).removeprefix("# ") for line in others[:MOST_SUMMED_UP])
     if len(others) > MOST_SUMMED_UP:
         yield f"and {len(others) - MOST_SUMMED_UP:,} more, which stand in our config.ini"

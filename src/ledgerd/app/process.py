@@ -29,7 +29,7 @@ class ServedEndpoint(NamedTuple):
 
 
 def run_application(application: Application, settings: FeedSettings, http: ServedEndpoint | None) -> int:
-    """Until it is told to stop, or to the last block that is asked for."""
+    """Run an application until a signal, or up to the last block that is asked for."""
     return on_a_loop(lambda: live(application, settings, http))
 
 
@@ -40,7 +40,7 @@ async def live(application: Application, settings: FeedSettings, http: ServedEnd
 
 
 class ApplicationPart(Part):
-    """Everything of an application that runs."""
+    """The running application: its feed and its server."""
 
     def __init__(self, application: Application, settings: FeedSettings, http: ServedEndpoint | None) -> None:
         super().__init__(Work("application", Ending.ENDS_PROGRAM))

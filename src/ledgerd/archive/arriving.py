@@ -27,7 +27,7 @@ def to_disk(path: Path) -> Iterator[None]:
 
 
 class Arriving:
-    """The file, from some place on."""
+    """A file that is being received, from some place on."""
 
     def __init__(self, path: Path, begun: int = 0) -> None:
         self._path = path
@@ -68,7 +68,7 @@ class SourcePace:
         self._since = clock()
 
     def count(self, size: int) -> None:
-        """So much has come. `SourceFault`: it was too little in the last span."""
+        """Count received bytes or blocks. `SourceFault`: there were too few in the last span of time."""
         self._counted += size
         now = self._clock()
         if now - self._since < SPAN_SECONDS:

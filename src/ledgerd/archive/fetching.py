@@ -22,14 +22,14 @@ from ledgerd.state.files.lock import holder_of, lock_writer
 ARRIVING = "arriving"
 
 MOST_BLOCKS = 1_000_000
-"""Of a file: the places and checksums of its blocks are in memory until it is proven."""
+"""Blocks of one file: the places and checksums of all of them are in memory until it is proven."""
 
 SPARE_BYTES = 256 << 20
 """Bytes that stay free on the disk."""
 
 
 class PastSource(Protocol):
-    """Who has blocks of the past."""
+    """A source of blocks of the past: a peer or a web server."""
 
     def file_with(self, number: int) -> SealedFile | None:
         """A file that has a block; nothing where there is none."""
@@ -49,7 +49,7 @@ class FetchProgress(NamedTuple):
 
 
 class Fetch:
-    """One run."""
+    """One run of a fetch, from its sources to proven files."""
 
     def __init__(
         self,

@@ -29,7 +29,7 @@ from ledgerd.protocol.types.identifiers import NO_BLOCK
 M = TypeVar("M", bound=messages.Message)
 
 SECONDS = 30.0
-"""For an answer."""
+"""The time that a peer has for an answer."""
 READ_BYTES = 1 << 18
 AT_ONCE = 1_000
 """Blocks that are asked for in one request."""
@@ -69,7 +69,7 @@ class PeerArchive:
         self._earliest = max(1, reply.our_dlt_earliest)
 
     def file_with(self, number: int) -> SealedFile | None:
-        """Up to the number, from the beginning of its range or the first block that the peer has."""
+        """A file up to this block, from the beginning of its range or from the first block that the peer has."""
         if number < self._earliest:
             return None
         return SealedFile(max(number - number % self._size, self._earliest, 1), number)

@@ -24,7 +24,7 @@ MOST_OPEN = 4
 
 LIST_NAME = "SHA256SUMS"
 MOST_BYTES = 16 << 20
-"""Of a list: a hundred thousand files."""
+"""Bytes of a list, which are enough for a hundred thousand files."""
 LIST_LINE = re.compile(r"([0-9a-f]{64}) [ *](\S+)", re.ASCII)
 
 

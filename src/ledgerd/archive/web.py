@@ -54,7 +54,7 @@ class WebArchive:
         self._listed = self._list()
 
     def file_with(self, number: int) -> SealedFile | None:
-        """By the list; without one, by the names that files of the usual size have."""
+        """Find the file in the list of the archive; without a list, by the names that files of the usual size have."""
         if self._listed is None:
             first = number - number % self._size
             named = SealedFile(max(first, 1), first + self._size - 1)
@@ -140,7 +140,7 @@ class WebArchive:
         return self._client.exchange(request_of(method, self._address, path, headers=headers), answer, _WebPace())
 
     def _tried(self, call: Callable[[], T]) -> T:
-        """What a call returns, which is made again when the connection fails."""
+        """Make a call, and make it again when the connection fails."""
         for attempt in range(1, ATTEMPTS + 1):
             try:
                 return call()

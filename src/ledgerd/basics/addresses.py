@@ -1,14 +1,22 @@
-"""IP addresses in limits: the address that a limit counts, addresses that are exempt, and those of this machine.
+"""Who is at the other end of a connection, for limits and locks: which address a limit counts, which are exempt, which
+are of this machine, and which user of this machine has connected to a Unix socket.
 
 An IPv6 address counts as its /64, which is the usual size of one customer's network.
 """
 
 from __future__ import annotations
 
+import os
+import socket
+import struct
+import sys
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 
 OWN_NETWORK = 64
 PRIVATE, NONE = "private", "none"
+
+_CREDENTIALS = struct.Struct("3i")
+"""Process, user and group, as `SO_PEERCRED` gives them."""
 
 
 class Exemption:
@@ -34,7 +42,7 @@ def is_loopback(address: str) -> bool:
 
 
 def reached_at(host: str) -> str:
-    """Where what listens at an address is reached from its own machine."""
+    """The address at which this machine reaches a server of its own that listens at the given one."""
     try:
         address = ip_address(host)
     except ValueError:
@@ -47,8 +55,16 @@ def network_of(word: str) -> IPv4Network | IPv6Network:
     return ip_network(word, strict=False)
 
 
+def connected_user(unix_socket: socket.socket) -> int:
+    """The user at the other end. Where the system does not say, the file's mode lets in nobody but our own user."""
+    if sys.platform != "linux":
+        return os.getuid()
+    raw = unix_socket.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+    return int(_CREDENTIALS.unpack(raw)[1])
+
+
 def charged_as(host: str) -> str:
-    """The address that limits count; a name counts as itself."""
+    """The address by which limits count a host: for IPv6 its network, for a name the name itself."""
     try:
         address = ip_address(host)
     except ValueError:

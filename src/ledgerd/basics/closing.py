@@ -9,7 +9,7 @@ from typing import Self
 
 
 class Closing(ABC):
-    """Is closed when the block ends, with or without an error."""
+    """Can be used in a `with`, at whose end it is closed."""
 
     @abstractmethod
     def close(self) -> None: ...
@@ -23,7 +23,7 @@ class Closing(ABC):
 
 @contextmanager
 def on_error(end: Callable[[], object]) -> Iterator[None]:
-    """Take back what was begun where the block does not come to its end."""
+    """Call a function if the block of the `with` fails, to take back what was begun."""
     try:
         yield
     except BaseException:

@@ -86,7 +86,7 @@ def read_frame(read: Callable[[int], bytes], most: int, begun: bytes = b"") -> b
 
 
 async def read_frame_of(stream: StreamReader, most: int) -> bytes | None:
-    """The same of a stream of the event loop."""
+    """Read a frame as `read_frame` does, from a stream of the event loop."""
     frames = FrameBuffer(most)
     while missing := frames.missing:
         data = await stream.read(min(missing, READ_AT_ONCE))

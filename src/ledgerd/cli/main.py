@@ -62,7 +62,9 @@ def _module(name: str) -> Any:  # noqa: ANN401 - what a module has is known wher
 
 
 def _lasting_module(name: str) -> Any:  # noqa: ANN401 - as above
-    """In a process of its own nothing that a command loads is ever freed."""
+    """Load a module of a command. Nothing of it is ever freed in a process of its own, so it is left out of garbage
+    collection.
+    """
     from ledgerd.supervision.this_process import lasting_modules  # noqa: PLC0415 - the version is told without it
 
     with lasting_modules():

@@ -14,9 +14,9 @@ from ledgerd.codec.json.text import Json
 from ledgerd.protocol.errors import OperatorError
 
 SECONDS = 30.0
-"""From a request to the end of its answer."""
+"""The longest time from a request to the end of its answer."""
 LONGEST_ANSWER = 64 << 20
-"""Bytes of an answer."""
+"""The most bytes of an answer."""
 
 DATABASE = "database_api"
 

@@ -26,7 +26,7 @@ class TimeLimit(Protocol):
         """Seconds until something has to have come or gone; `TimeoutError` where there are none."""
 
     def count(self, size: int) -> None:
-        """So many bytes have come."""
+        """Count received bytes."""
 
 
 class Deadline:
@@ -42,7 +42,7 @@ class Deadline:
         return left
 
     def count(self, size: int) -> None:
-        """Bytes buy no time."""
+        """Received bytes do not extend a deadline."""
 
 
 def page_of(endpoint: Endpoint, path: str, seconds: float, most: int) -> HttpAnswer:

@@ -48,7 +48,7 @@ class Scope(NamedTuple):
 
 
 class Comparison:
-    """One comparison, stage by stage; each says a line at its end."""
+    """One comparison, stage by stage; each stage prints a line at its end."""
 
     def __init__(self, pair: Pair, apis: Sequence[Api], scope: Scope, report: Callable[[str], None]) -> None:
         self._pair = pair

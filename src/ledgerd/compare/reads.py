@@ -32,7 +32,7 @@ class SeenValues:
         self._most = MOST_SEEN if most is None else most
 
     def move_to(self, first_block: int, last_block: int) -> None:
-        """Both nodes have these blocks now."""
+        """Record that both nodes have these blocks now."""
         self._first, self._last = first_block, last_block
 
     def add_account(self, account: Json) -> None:
@@ -155,7 +155,7 @@ BY_METHOD: Mapping[str, Maker] = {
     "validator_api.get_validators_by_counted_vote.start": NAME,
     "validator_api.get_validators_by_vote.start": NAME,
 }
-"""The same for parameters whose name says too little."""
+"""Values for parameters whose name alone does not say what they are, by method."""
 
 
 class Read(NamedTuple):

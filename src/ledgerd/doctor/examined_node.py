@@ -27,7 +27,7 @@ class ExaminedPlugin(msgspec.Struct, frozen=True):
     version: str
     is_enabled: bool
     api_version: str = ""
-    """Of the plugin API that it is made for, where it says so."""
+    """The version of the plugin API that the plugin is made for, if it says so."""
     fault: str = ""
     """Why it does not load."""
     is_shadowed: bool = False
@@ -71,5 +71,5 @@ class ExaminedNode(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def local(endpoint: Endpoint) -> Endpoint:
-    """Where a listening endpoint is reached from its own machine."""
+    """The address at which this machine reaches a listening endpoint."""
     return Endpoint(reached_at(endpoint.host), endpoint.port)

@@ -8,7 +8,7 @@ from ledgerd.protocol.types.endpoint import Endpoint
 
 
 class ExplorerSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """Where the node is, and where browsers connect."""
+    """The address of the node, and the endpoint for browsers."""
 
     node: str
     live: str = ""

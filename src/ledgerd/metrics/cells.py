@@ -32,7 +32,7 @@ class CounterCell(_Cell):
         self._numbers[self._at] = total
 
     def rise_to(self, total: float) -> None:
-        """The same for one that may be corrected downwards, which a counter must not show."""
+        """Set a counter to a total that may be corrected downwards: a counter must not fall."""
         self._numbers[self._at] = max(self._numbers[self._at], total)
 
 

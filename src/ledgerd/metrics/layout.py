@@ -29,7 +29,7 @@ class LabelSets(msgspec.Struct, frozen=True):
     plugins: tuple[str, ...] = ()
 
     def of(self, label: MetricLabel) -> tuple[str, ...]:
-        """All values of a label. Of validators their places, whose names `names` has."""
+        """All values of a label. For validators they are places, whose names are in `names`."""
         match label.source:
             case LabelSource.METHODS:
                 return (*self.methods, OTHER_METHOD)

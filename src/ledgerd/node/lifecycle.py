@@ -59,7 +59,7 @@ def run_node(
     *,
     greeting: Greeting | None = None,
 ) -> int:
-    """With a greeting, which is printed after the start in place of the banner, lines of the log are short."""
+    """Run a node to its end; returns the exit code. With a greeting, which replaces the banner, log lines are short."""
     set_up_logging(configuration.logging, configuration.application.log_format, is_for_person=greeting is not None)
     for remark in configuration.remarks:
         log.warning("%s", remark)
@@ -135,7 +135,7 @@ async def _stop(runtime: Runtime, starting: asyncio.Task[None], tasks: Tasks) ->
 
 
 def _log_failure(problem: BaseException) -> None:
-    """Only a debug line: whoever awaits the start or the stop handles the failure."""
+    """Log the failure as a debug line only: the caller that awaits the start or the stop handles it."""
     log.debug("a start or a stop has failed", exc_info=problem)
 
 

@@ -35,7 +35,8 @@ from ledgerd.supervision.work import Ending, Work
 class Condition(NamedTuple):
     """Whether a part runs."""
 
-    words: str
+    text: str
+    """The condition as the documents say it."""
     holds: Callable[[Configuration], object]
 
 
@@ -49,7 +50,7 @@ def option(name: str, value: Callable[[Configuration], object]) -> Condition:
 
 ALWAYS = Condition("always", lambda _: True)
 METERED = option("metrics-endpoint", lambda configuration: configuration.metrics.endpoint)
-EXPORTING = option("create-snapshot", lambda configuration: configuration.invocation.create_snapshot)
+SNAPSHOT_ONLY = option("create-snapshot", lambda configuration: configuration.invocation.create_snapshot)
 FED = option("history-store", lambda configuration: configuration.history.store)
 STREAMED = option("state-stream-endpoint", lambda configuration: configuration.state_stream.place)
 HOOKED = option("history-webhook", lambda configuration: configuration.webhooks.hooks)
@@ -74,12 +75,12 @@ class PartSpec(NamedTuple):
     """Tasks that come back although the end of its others ends the node."""
     makes_unready: bool = False
     """Whether `/ready` fails while something of it is down."""
-    exports: bool = False
-    """Whether it runs in a node that only writes a snapshot, too (`create-snapshot`)."""
+    for_snapshot: bool = False
+    """Whether the part also runs in a node that only writes a snapshot (`create-snapshot`)."""
     make: Callable[..., Part] | None = None
 
     def runs_with(self, configuration: Configuration) -> bool:
-        return bool(self.when.holds(configuration) and (self.exports or not EXPORTING.holds(configuration)))
+        return bool(self.when.holds(configuration) and (self.for_snapshot or not SNAPSHOT_ONLY.holds(configuration)))
 
     def work(self) -> Work:
         ending = self.on_end or Ending.COMES_BACK
@@ -92,17 +93,17 @@ PARTS: tuple[PartSpec, ...] = (
     # Clients learn at once that the node is starting, and metrics count from the first block on.
     PartSpec("early answers", EarlyAnswers, on_end=None),
     PartSpec("meters", MetersPart, when=METERED, on_end=None),
-    PartSpec("chain", ChainPart, on_end=ENDS_NODE, exports=True),
+    PartSpec("chain", ChainPart, on_end=ENDS_NODE, for_snapshot=True),
     PartSpec("metrics", MetricsPart, (ChainPart, MetersPart), METERED),
     # Where the state comes from, and whether it is to be believed.
     PartSpec("first snapshot", BootstrapPart, (ChainPart,)),
     PartSpec("state", AuditPart, (ChainPart,), makes_unready=True),
     PartSpec("state", AssumptionPart, (ChainPart,), makes_unready=True),
     # What records every change of the chain, those of the replay included.
-    PartSpec("operation_history", HistoryPart, (ChainPart, MetersPart), plugin(OPERATION_HISTORY), exports=True),
-    PartSpec("block_info", BlockInfoPart, (ChainPart,), plugin("block_info"), on_end=None, exports=True),
-    PartSpec("replay", ReplayPart, (ChainPart,), on_end=None, exports=True),
-    PartSpec("create_snapshot", CreateSnapshotPart, (ChainPart,), EXPORTING, on_end=None, exports=True),
+    PartSpec("operation_history", HistoryPart, (ChainPart, MetersPart), plugin(OPERATION_HISTORY), for_snapshot=True),
+    PartSpec("block_info", BlockInfoPart, (ChainPart,), plugin("block_info"), on_end=None, for_snapshot=True),
+    PartSpec("replay", ReplayPart, (ChainPart,), on_end=None, for_snapshot=True),
+    PartSpec("create_snapshot", CreateSnapshotPart, (ChainPart,), SNAPSHOT_ONLY, on_end=None, for_snapshot=True),
     # What follows the network, and what is kept and sent of that.
     PartSpec("p2p", PeersPart, (ChainPart, MetersPart), on_end=ENDS_NODE, restarted=("reports on peers",)),
     PartSpec("sync", RecoveryPart, (ChainPart, PeersPart), makes_unready=True),

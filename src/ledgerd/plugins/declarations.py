@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ledgerd.plugins.values import ObservedBlock
+from ledgerd.rpc.call.declarations import deferral_of
 
 API_VERSION = "1.0"
 """Of what `ledgerd.plugins` names: the second number grows when something is added, the first when something that
@@ -15,7 +16,7 @@ plugins use is changed or removed.
 """
 
 MOST_SECONDS = 5.0
-"""That a method may ask for."""
+"""The most seconds that a method may ask for."""
 
 Declared = TypeVar("Declared", bound=Callable[..., Any])
 
@@ -64,23 +65,22 @@ class PluginObserver:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        """For files of the plugin."""
+        """The folder for the plugin's own files."""
 
     def position(self) -> int | None:
-        """The last block that it has, for ever, done with; None where it does not keep that itself.
-
-        It is asked at the start, and sent what follows. Where it writes its results and this number in one
-        transaction, it has the effect of each block exactly once.
+        """The last block whose results the observer has stored; None if it does not store that itself. It is asked for
+        at the start, and the blocks after it are sent. An observer that writes its results and this number in one
+        transaction has the effect of each block exactly once.
         """
         return None
 
     def applied(self, block: ObservedBlock) -> None:
-        """A block became the head. When it returns the block is done with, and it is not sent again after a stop; it
-        may be after a kill.
+        """A block became the head. When this returns, the block is done: it is not sent again after a stop, and may be
+        sent again after a kill.
         """
 
     def undone(self, number: int) -> None:
-        """All blocks above this one are undone, or may be; of some of them it may never have heard."""
+        """All blocks above this one are undone, or may be. The observer may not have been sent all of them."""
 
     def irreversible(self, number: int) -> None:
         """No block up to this one can be undone any more."""
@@ -105,8 +105,8 @@ class ObserverPlugin:
 PluginDeclaration = ApiPlugin | ObserverPlugin
 
 
-def misfit(version: object) -> str:
-    """Why what is made for a version of the API does not run here; empty where it does."""
+def version_fault(version: object) -> str:
+    """Why a plugin made for this version of the API does not run here; empty where it does."""
     ours = tuple(map(int, API_VERSION.split(".")))
     parts = version.split(".") if isinstance(version, str) else []
     if len(parts) != len(ours) or not all(each.isascii() and each.isdecimal() and len(each) < 6 for each in parts):
@@ -122,41 +122,33 @@ def misfit(version: object) -> str:
 def fault_of(declared: object) -> str:
     """What is wrong with a declaration; empty where nothing is."""
     if not isinstance(declared, ApiPlugin | ObserverPlugin):
-        return f"its entry point names a {type(declared).__name__}, and no ApiPlugin or ObserverPlugin"
-    if fault := misfit(declared.api_version):
+        return f"its entry point must name an ApiPlugin or an ObserverPlugin, not a {type(declared).__name__}"
+    if fault := version_fault(declared.api_version):
         return fault
     if isinstance(declared, ObserverPlugin):
         is_block = isinstance(declared.start, int) and declared.start >= 0
         return "" if is_block else "its start is not the number of a block"
     if not 0 < declared.seconds <= MOST_SECONDS:
-        return f"its methods ask for {declared.seconds} seconds, and {MOST_SECONDS:g} are the most"
+        return f"its methods ask for {declared.seconds} seconds, and at most {MOST_SECONDS:g} are allowed"
     return next(filter(None, map(_fault_of_method, declared.methods.values())), "")
 
 
 def fault_of_observer(made: object) -> str:
     """What is wrong with what `make` returns; empty where nothing is."""
     if not isinstance(made, PluginObserver):
-        return f"what makes its observer returns a {type(made).__name__}, and no PluginObserver"
-    hooks = (made.position, made.applied, made.undone, made.irreversible, made.close)
-    late = next((each for each in hooks if _is_late(each)), None)
-    return "" if late is None else f"nothing of its {late.__name__}() would run: write a plain function"
-
-
-def _is_late(function: Callable[..., Any]) -> bool:
-    """Whether a call does nothing yet."""
-    return (
-        inspect.iscoroutinefunction(function)
-        or inspect.isasyncgenfunction(function)
-        or inspect.isgeneratorfunction(function)
-    )
+        return f"what makes its observer must return a PluginObserver, not a {type(made).__name__}"
+    for method in (made.position, made.applied, made.undone, made.irreversible, made.close):
+        if deferral := deferral_of(method):
+            return f"its {method.__name__}() is {deferral}, and nothing of it would run: write a plain function"
+    return ""
 
 
 def _fault_of_method(function: Callable[..., Any]) -> str:
     parameters = [*inspect.signature(function).parameters.values()]
-    if _is_late(function):
-        return f"its method {function.__name__} is asynchronous or a generator: write a plain function"
+    if deferral := deferral_of(function):
+        return f"its method {function.__name__} is {deferral}, and nothing of it would run: write a plain function"
     if not parameters or any(each.kind is not each.POSITIONAL_OR_KEYWORD for each in parameters):
-        return f"its method {function.__name__} takes other things than a view and arguments by their places"
+        return f"its method {function.__name__} must take a view, then positional arguments only"
     if any(each.annotation is each.empty for each in parameters[1:]):
         return f"its method {function.__name__} has an argument without a type"
     if inspect.signature(function).return_annotation is inspect.Signature.empty:

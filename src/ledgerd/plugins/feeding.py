@@ -34,7 +34,7 @@ MOST_MISSED = 1_000
 
 
 FORMAT = 1
-"""Of the file with a position."""
+"""The format of the file with a position."""
 
 
 class FeedBroken(Exception):
@@ -45,7 +45,7 @@ class ObserverFailed(Exception):
     """An observer has raised; the text says where."""
 
 
-class FedPosition(msgspec.Struct, frozen=True):
+class ObserverPosition(msgspec.Struct, frozen=True):
     """How far an observer is."""
 
     next_block: int = 0
@@ -62,15 +62,15 @@ class FedPosition(msgspec.Struct, frozen=True):
         return max(self.marks, default=self.next_block - 1)
 
 
-class Feed:
-    """One observer, and what it is sent."""
+class ObserverFeed:
+    """Sends the blocks of the chain to one observer, and stores how far it is."""
 
     def __init__(self, source: KeptSource, file: Path, observer: PluginObserver, start: int) -> None:
         self._source = source
         self._file = file
         self._observer = observer
         self._start = start
-        self._stored = self.position = read_fed_position(file)
+        self._stored = self.position = read_observer_position(file)
         self.head = 0
         self.delivered = 0
         """Blocks, since the start of this process."""
@@ -101,12 +101,12 @@ class Feed:
 
     def _begin_anew(self, claimed: int | None, head: int, final: int) -> None:
         if claimed is None:
-            self.position = FedPosition(self._start or head + 1, final=min(final, (self._start or head + 1) - 1))
+            self.position = ObserverPosition(self._start or head + 1, final=min(final, (self._start or head + 1) - 1))
             return
         if claimed > head:
             raise FeedBroken(f"its position() returns {claimed}, and the head block is {head}")
         kept = min(claimed, final)
-        self.position = FedPosition(kept + 1, final=kept)
+        self.position = ObserverPosition(kept + 1, final=kept)
         if claimed > kept:  # of which branch its reversible blocks are is not known
             self._ask(self._observer.undone, kept)
 
@@ -157,7 +157,7 @@ class Feed:
     def _undo(self, number: int) -> None:
         self._ask(self._observer.undone, number)
         position = self.position
-        self.position = FedPosition(
+        self.position = ObserverPosition(
             min(position.next_block, number + 1),
             {each: mark for each, mark in position.marks.items() if each <= number},
             min(position.final, number),
@@ -203,15 +203,15 @@ def _recent(marks: dict[int, str], final: int) -> dict[int, str]:
     return {number: mark for number, mark in marks.items() if number > final - KEPT_MARKS}
 
 
-def read_fed_position(file: Path) -> FedPosition:
+def read_observer_position(file: Path) -> ObserverPosition:
     try:
         raw = file.read_bytes()
         newer = msgspec.json.decode(raw, type=FileFormat).newer_than(FORMAT, f"the position of an observer in {file}")
         if newer:
             raise FeedBroken(newer)
-        return msgspec.json.decode(raw, type=FedPosition)
+        return msgspec.json.decode(raw, type=ObserverPosition)
     except FileNotFoundError:
-        return FedPosition()
+        return ObserverPosition()
     except msgspec.MsgspecError as fault:
         raise FeedBroken(f"{file} cannot be read ({fault}): remove it to begin again") from None
 

@@ -49,7 +49,7 @@ def fault_of_name(name: str, found: Iterable[InstalledPlugin]) -> str:
     if len(those) > 1:
         return f"several distributions have it: {', '.join(each.distribution for each in those)}: remove all but one"
     if not _NAME.fullmatch(name):
-        return "a name has up to 64 small letters, digits and underscores, and a letter first"
+        return "its name must be of small letters, digits and underscores, 64 at most, a letter first"
     return ""
 
 

@@ -20,7 +20,7 @@ MOST_OPEN = 64
 API_PATIENCE = 10.0
 """Seconds without a report after which a process that serves an API is killed: its methods have less."""
 OBSERVER_PATIENCE = 120.0
-"""The same of an observer: so long it may need for one block."""
+"""Seconds without a report after which an observer is taken to hang: it may need so long for one block."""
 
 
 class PluginOrder(msgspec.Struct, frozen=True):
@@ -29,7 +29,7 @@ class PluginOrder(msgspec.Struct, frozen=True):
     name: str
     folder: str
     settings: msgspec.Raw
-    """Those of an API worker; only the process itself knows the type."""
+    """The settings of an API worker, encoded: only the process of the plugin knows their type."""
     limits: msgspec.Raw
     log_format: str
     is_checked: bool = False

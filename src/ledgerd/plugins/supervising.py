@@ -27,7 +27,7 @@ from ledgerd.supervision.work import FAILURE_SECONDS, MOST_FAILURES, Restarts, W
 log = logging.getLogger(__name__)
 
 START_SECONDS = 20.0
-"""From the start of a process to its first report."""
+"""The longest time from the start of a process to its first report."""
 ENDING_SECONDS = 5.0
 LONGEST_REASON = 1_000
 
@@ -95,7 +95,7 @@ class PluginProcess:
             await self._sleep(pause)
 
     async def _one_life(self) -> str:
-        """From a start to the end of the process; returns why it has ended."""
+        """Start the process and wait for its end; returns why it has ended."""
         child, ours = Child.on_socket(self._command)
         self.starts += 1
         self._reached = max(self._reached, self.report.position)

@@ -31,7 +31,9 @@ OURS_REMEMBERED = 256
 
 
 def is_doppelganger_checked(settings: ProducerSettings, network: ChainParameters) -> bool:
-    """Not with a signer: other nodes that it signs blocks for are no doppelgangers, and it signs one for a slot."""
+    """Whether to look for other nodes that sign with our keys. Not with a signer: several nodes may use it, and it
+    signs once for a slot.
+    """
     return (
         settings.checks_doppelganger
         and not settings.is_signed_elsewhere
@@ -70,7 +72,9 @@ class Doppelganger:
         self._clock = clock
         self._report = report
         self._ours: deque[bytes] = deque(maxlen=OURS_REMEMBERED)
-        """By their signed hashes: with a changed signature a stranger would give a block of ours another id."""
+        """Our blocks, by their signed hashes. Their ids do not tell them: with a changed signature a block gets another
+        id.
+        """
         age = None if last_signed is None else abs(clock() // SECOND - last_signed.time)
         # Whoever has signed within the last round is the one whose blocks the network has.
         self._left = 0 if age is not None and age < slots * BLOCK_INTERVAL else slots

@@ -44,7 +44,8 @@ class Facts(NamedTuple):
     participation: int
     max_validators: int
     recent_producers: tuple[AccountName, ...]
-    """Of the blocks below the head of the fork database, the head's first; no more than there are validators."""
+    """Who made the latest blocks up to the head of the fork database, the newest first; at most one for each validator.
+    """
     rivals: tuple[Rival, ...] = ()
     is_rolling: bool = False
 

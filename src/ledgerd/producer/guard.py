@@ -53,10 +53,10 @@ class GuardFacts(NamedTuple):
     is_emergency: bool
     participation: int
     validators: Mapping[AccountName, DeclaredValidator]
-    """Those of the watched ones that are validators."""
+    """The watched accounts that are validators."""
     next_producers: tuple[AccountName, ...]
     active_keys: Mapping[AccountName, AbstractSet[PublicKey]]
-    """Of the watched ones that are accounts."""
+    """The active keys of the watched accounts that exist."""
     is_network_of_one: bool = False
 
 

@@ -230,7 +230,7 @@ class Producer(Observer):
         return facts
 
     def make_block(self, second: int) -> bool:
-        """For a chain to develop on: fill the slot of a time at once, or the next one; `False` when it is not ours."""
+        """Fill the slot of this time, or the next one, at once; `False` if it is not ours. Used by `ledgerd dev`."""
         if self._start is not None:
             self._start.step(self.chain)
         facts = self._bridge(second)

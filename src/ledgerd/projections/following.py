@@ -63,7 +63,7 @@ class ProjectionFollower(Observer):
         }
         self._names = frozenset(each.name for each in projections)
         self._base = chain.head_number
-        """Up to this block, the projections are those of the state that is durable."""
+        """The last block up to which the projections agree with the durable state."""
         self._is_open = False
         """Whether events were taken in that are not known to be durable in the state."""
         self._is_changed = False
@@ -194,7 +194,9 @@ class ProjectionFollower(Observer):
 
 
 def _settled_by(events: Sequence[Event]) -> int:
-    """Up to this block, none is undone once these events are durable: a kill before undoes all of them or none."""
+    """The last block that cannot be undone once these events are durable. A kill before that undoes all of them or
+    none.
+    """
     if any(isinstance(event, BlocksUndone) for event in events):
         return 0
     return max((event.number for event in events if isinstance(event, IrreversibleAdvanced)), default=0)

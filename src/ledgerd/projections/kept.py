@@ -22,7 +22,7 @@ from ledgerd.state.tables.tables import layout
 from ledgerd.state.views.view import View
 
 FOLDER = "projections"
-"""In that of the state."""
+"""The folder of the projections, inside the folder of the state."""
 
 POSITION = "position"
 """The named value that no two commits of any store have in common. The state has that of the commit which belongs to
@@ -88,7 +88,9 @@ class KeptProjections(Closing):
         self.store = self._emptied(fault)
 
     def leave_changes(self) -> None:
-        """These are others than those of before: what the log of changes has does not lead to them."""
+        """Break with the log of changes: the projections were replaced, and what the log has does not lead to the new
+        ones.
+        """
         if self._space.changes is not None:
             self._space.changes.cut()
 

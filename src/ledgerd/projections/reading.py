@@ -105,7 +105,7 @@ def both_of_one_commit(state: StateReader, projections: ProjectionReader) -> Ite
 
 @contextmanager
 def reading_both(folder: Path) -> Iterator[tuple[CommitView, View]]:
-    """The same of a folder, opened for that."""
+    """Read both of a folder, which is opened for this and closed afterwards."""
     with (
         StateReader.open(folder, STORED_TABLES) as state,
         ProjectionReader(folder) as projections,

@@ -13,7 +13,7 @@ API = "prediction_market_api"
 DATABASE = "database_api"
 DAY = 86_400
 OPERATIONS_AT_ONCE = 40
-"""In a transaction; more would make it too large for some limits of nodes."""
+"""Operations in one transaction; more would make it too large for some nodes."""
 
 ROWS = 130
 """Bets of a market whose refund takes more than one block, where a block has a hundred rows."""

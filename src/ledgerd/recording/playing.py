@@ -13,7 +13,7 @@ from ledgerd.recording.network import HeadMoment, RecordedNetwork, RecordingRefu
 from ledgerd.recording.steps import AskFact, Cast, LookUp, Scenario, ScenarioStep, SendOperations, WaitUntil
 
 MOST_STEPS = 10_000
-"""Of a scenario. None has a tenth of it."""
+"""The most steps of a scenario: none has a tenth of it."""
 
 PAUSE = 1.0
 """Seconds between two looks whether there is a new block."""
@@ -110,15 +110,15 @@ def _result_of(answer: str) -> Json:
 
 
 def play(
-    playing: Iterable[Playing], network: RecordedNetwork, wait: Callable[[float], None], say: Callable[[str], None]
+    playing: Iterable[Playing], network: RecordedNetwork, wait: Callable[[float], None], report: Callable[[str], None]
 ) -> None:
-    """Until all are done."""
+    """Play all scenarios to their ends."""
     left = list(playing)
     while left:
         moved = [each.advance() for each in left]  # each of them, whatever the others did
         for each in left:
             if each.is_done:
-                say(f"{each.name}: recorded")
+                report(f"{each.name}: recorded")
         left = [each for each in left if not each.is_done]
         if left and not any(moved):
             _let_pass(left, network, wait)

@@ -59,22 +59,22 @@ class Recording:
         self._journal = RecordingJournal(folder)
         self._initiator = name
 
-    def run(self, acts: Sequence[Act], wait: Callable[[float], None], say: Callable[[str], None]) -> int:
+    def run(self, acts: Sequence[Act], wait: Callable[[float], None], report: Callable[[str], None]) -> int:
         """Play all that is not played yet, then write the files; the last block that is in them."""
         cast = self._cast()
-        say(f"the node runs version {self._network.version}; accounts begin with {cast.prefix}")
+        report(f"the node runs version {self._network.version}; accounts begin with {cast.prefix}")
         if self._network.can_travel:
-            say("its clock can be moved: nothing is waited for")
-        self._play([ACCOUNTS], cast, wait, say)
+            report("its clock can be moved: nothing is waited for")
+        self._play([ACCOUNTS], cast, wait, report)
         for act in acts:
-            self._play([properties_of(act.name, act.properties)], cast, wait, say)
-            self._play(act.scenarios, cast, wait, say)
-        return Writing(self._folder, self._network, say).write(self._journal)
+            self._play([properties_of(act.name, act.properties)], cast, wait, report)
+            self._play(act.scenarios, cast, wait, report)
+        return Writing(self._folder, self._network, report).write(self._journal)
 
     def _play(
-        self, played: Sequence[Scenario], cast: Cast, wait: Callable[[float], None], say: Callable[[str], None]
+        self, played: Sequence[Scenario], cast: Cast, wait: Callable[[float], None], report: Callable[[str], None]
     ) -> None:
-        play([Playing(each, cast, self._network, self._journal) for each in played], self._network, wait, say)
+        play([Playing(each, cast, self._network, self._journal) for each in played], self._network, wait, report)
 
     def _cast(self) -> Cast:
         """That with which the recording was begun; it goes on only on the same chain."""

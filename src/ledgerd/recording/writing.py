@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ledgerd.basics.durable import put_in_place
+from ledgerd.chain.log.files import OFFSET
 from ledgerd.codec import codec_of
 from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.networks.parameters import TESTNET
@@ -18,27 +19,26 @@ from ledgerd.recording.journal import RecordingJournal
 from ledgerd.recording.network import RecordedFact, RecordedNetwork, RecordingRefused
 
 MOST_BLOCKS = 100_000
-"""Of a chain that is recorded whole: three and a half days."""
-OFFSET_SIZE = 8
+"""The most blocks of a chain that is recorded whole: three and a half days."""
 ABOUT = "recording.json"
 
 
 class Writing:
     """The files of one recorded chain."""
 
-    def __init__(self, folder: Path, network: RecordedNetwork, say: Callable[[str], None]) -> None:
+    def __init__(self, folder: Path, network: RecordedNetwork, report: Callable[[str], None]) -> None:
         self._folder = folder
         self._network = network
-        self._say = say
+        self._report = report
 
     def write(self, journal: RecordingJournal) -> int:
-        """All files; the last block that is in them."""
+        """Write all files; returns the last block that is in them."""
         last = self._network.head.number
         if last > MOST_BLOCKS:
             raise RecordingRefused(
                 f"the chain has {last:,} blocks, and at most {MOST_BLOCKS:,} are recorded: begin a new one"
             )
-        self._say(f"reading blocks 1 to {last:,}")
+        self._report(f"reading blocks 1 to {last:,}")
         self._pack("block_log", b"".join(self._log(last)))
         self._pack(f"answers-{last}.jsonl", b"".join(self._answers(last)))
         by_height: defaultdict[int, list[RecordedFact]] = defaultdict(list)
@@ -70,8 +70,8 @@ class Writing:
             block = codec_of(Block).decode(packed)
             if block.number != number or block.previous != previous:
                 raise RecordingRefused(f"block {number} of the node does not follow the one before it")
-            yield packed + place.to_bytes(OFFSET_SIZE, "little")
-            place, previous = place + len(packed) + OFFSET_SIZE, block.id
+            yield packed + OFFSET.pack(place)
+            place, previous = place + len(packed) + OFFSET.size, block.id
 
     def _packed_block(self, number: int) -> bytes:
         answer = self._network.whole("raw_block", "get_raw_block", number)

@@ -86,7 +86,7 @@ class StateEnds(msgspec.Struct, frozen=True):
 
 
 class NewHead(msgspec.Struct, frozen=True):
-    """Where the node stands: after each commit, and every few seconds."""
+    """The head of the node: sent after each commit, and every few seconds."""
 
     head: int
 

@@ -47,8 +47,11 @@ def endpoints_of(options: WebserverSettings) -> list[ClientEndpoint]:
     http, websocket = options.http_endpoint, options.ws_endpoint
     if http is not None and http == websocket:
         return [ClientEndpoint(http.host, http.port, Speech.BOTH, HTTP_OPTION)]
-    spoken = ((http, Speech.HTTP, HTTP_OPTION), (websocket, Speech.WEBSOCKET, "webserver-ws-endpoint"))
-    return [ClientEndpoint(each.host, each.port, speech, option) for each, speech, option in spoken if each is not None]
+    listed = (
+        (http, Speech.HTTP, HTTP_OPTION),
+        (websocket, Speech.WEBSOCKET, "webserver-ws-endpoint"),
+    )
+    return [ClientEndpoint(each.host, each.port, speech, option) for each, speech, option in listed if each is not None]
 
 
 class Slot:

@@ -33,7 +33,7 @@ class ExactAmount:
     __slots__ = ("_units",)
 
     def __init__(self, value: str | Decimal) -> None:
-        """Of a text, `1.5` or `1.500 VIZ`, or a `Decimal`; `from_units` is for whole numbers."""
+        """Make an amount of a text, `1.5` or `1.500 VIZ`, or of a `Decimal`; `from_units` is for whole numbers."""
         if isinstance(value, str):
             self._units = self._fitting(self._units_of_text(value))
         elif isinstance(value, Decimal):
@@ -46,7 +46,7 @@ class ExactAmount:
 
     @classmethod
     def from_units(cls, units: int) -> Self:
-        """So many of the smallest units: thousandths of a VIZ, millionths of a SHARES."""
+        """Make an amount of its smallest units: thousandths of a VIZ, millionths of a SHARES."""
         if not isinstance(units, int) or isinstance(units, bool):
             raise TypeError(f"units of {cls.NAME} are a whole number, not {type(units).__name__}")
         made = cls.__new__(cls)
@@ -55,7 +55,7 @@ class ExactAmount:
 
     @classmethod
     def from_asset(cls, asset: Asset) -> Self:
-        """Of an amount of the protocol, whose symbol has to be this one."""
+        """Make an amount of an `Asset` of the protocol, which must have this symbol."""
         if asset.symbol != cls.SYMBOL:
             name = symbol_name(asset.symbol).decode("ascii", "replace")
             raise AmountError(f"{shown_text(name)} with {asset.symbol & 0xFF} decimals is not {cls.NAME}")

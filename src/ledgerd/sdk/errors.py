@@ -25,7 +25,7 @@ _LAST_WORD = re.compile(r"\S*$")
 
 
 def kept_text(text: str) -> str:
-    """As much of a text as is kept, which moves no cursor and shows no private key, not the beginning of one either."""
+    """The part of a text that an error keeps: without control characters, and without any part of a private key."""
     start = text[: 2 * MOST_TEXT]
     if len(start) < len(text):
         start = _LAST_WORD.sub("", start)  # half of a key could not be told from another word
@@ -69,7 +69,7 @@ class WrongChain(ClientError):
         self.expected = expected
         """The id of the chain that is asked for."""
         self.found = found
-        """That of the node's."""
+        """The id of the node's chain."""
 
 
 # -- answers with an error

@@ -52,7 +52,7 @@ class Agenda:
         """The head when both began to be followed without a pause; what is kept of blocks before may differ."""
 
     def begin(self, left_out: frozenset[str]) -> None:
-        """Both have met anew: which methods they have is found again."""
+        """Begin again after both nodes were reached: find out which methods they have."""
         self._missing.clear()
         self._left_out = left_out
         self.followed = 0
@@ -84,7 +84,7 @@ class Agenda:
         self._again.append(read)
 
     def put_off(self, read: Read) -> None:
-        """One that is not answered is asked once more, after the pause; then it is counted, and left out."""
+        """Ask an unanswered question once more, after the pause; the second time, count it and leave it out."""
         if self._failed != read.words:
             self._failed = read.words
             self._again.append(read)
@@ -95,7 +95,7 @@ class Agenda:
             self._given_up.add(read.words)
 
     def give_up(self, read: Read) -> None:
-        """One that cannot be compared, as if it had not been answered twice."""
+        """Leave out a question whose answers can't be compared, as if it had not been answered twice."""
         self._failed = read.words
         self.put_off(read)
 
@@ -151,7 +151,7 @@ class Agenda:
         return None
 
     def _random(self) -> Read | None:
-        """Each method once, in an order that the seed gives, then each again."""
+        """Random reads: each method once, in an order that the seed gives, then each again."""
         record = self._record
         random = Random(record.seed << 32 | record.reads)  # noqa: S311 - a seed that is in the record
         if not self._cycle:

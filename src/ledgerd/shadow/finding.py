@@ -25,7 +25,7 @@ BLOCKS_KEPT = 42
 """Latest blocks that are kept for a bundle: two rounds."""
 ANSWERS_KEPT = 512
 KEPT_BYTES = 4 << 20
-"""Of the latest equal answers, which are shown where a later one differs."""
+"""Bytes of the latest equal answers, which are shown if a later one differs."""
 BLOCK = "get_block"
 WORDS = 400
 

@@ -54,7 +54,7 @@ class Shadow:
         self._clock = clock
         self._has_begun = False
         self._heads: Heads | None = None
-        """Both heads, where they were looked at a moment ago."""
+        """The heads of both nodes, if they were read a moment ago."""
         self._size = 8
         self._failures = 0
         self._suspects = Suspects()

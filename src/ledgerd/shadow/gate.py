@@ -27,7 +27,7 @@ class GateReport(msgspec.Struct, frozen=True, array_like=True):
 
 
 class SigningGate:
-    """Told of each record by one thread, asked by another."""
+    """Gets each record from one thread, and is asked by another."""
 
     def __init__(self, most_behind: int, clock: Callable[[], float]) -> None:
         self._most_behind = most_behind

@@ -23,7 +23,7 @@ from ledgerd.shadow.keeping.report import bundle_lines, moment
 TITLE = "A node beside another"
 MOST_RECORDS = 8
 MOST_QUESTIONS = 100
-"""Of those that differ, which are named."""
+"""The most questions with differing answers that the page names."""
 LONGEST_EXPLANATION = 64 << 10
 """Characters."""
 REFRESH_SECONDS = 15

@@ -25,7 +25,7 @@ from ledgerd.shadow.settings import ShadowOrder
 from ledgerd.shadow.snapshots.turns import SnapshotTurns, StartJob
 
 DURABLE_SECONDS = 60.0
-"""Between two records that outlast a loss of power; a difference is written so at once."""
+"""Seconds between two writes of the record that survive a loss of power; a difference is written like that at once."""
 RETRY_SECONDS = 30
 SEEDS = 1 << 32
 

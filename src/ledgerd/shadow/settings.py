@@ -20,7 +20,7 @@ DEFAULT_SNAPSHOT_MIB = 2_048
 MEBIBYTE = 1 << 20
 LARGEST_PORT = 65_535
 FOLDER = "shadow"
-"""In the data directory: the record, and what was found."""
+"""The folder in the data directory with the record and the differences that were found."""
 
 
 SnapshotPlace = Endpoint | Path
@@ -50,9 +50,9 @@ class ShadowSettings(msgspec.Struct, frozen=True):
     snapshots: str | None = None
     """Where the other node serves or writes its snapshots."""
     snapshots_hours: int = DEFAULT_SNAPSHOT_HOURS
-    """Between two snapshots that are compared."""
+    """Hours between two compared snapshots."""
     snapshots_most_mib: int = DEFAULT_SNAPSHOT_MIB
-    """Of a file that is fetched, in MiB."""
+    """The most MiB of a fetched snapshot file."""
     required: bool = False
     most_behind: int = 0
     """Blocks by which our head may be above the block at which both were last found equal, for a block to be signed."""
@@ -70,7 +70,7 @@ class SnapshotTask(msgspec.Struct, frozen=True):
     which it has written no snapshot are made from its blocks.
     """
     seconds: int = DEFAULT_SNAPSHOT_HOURS * 3_600
-    """Between two comparisons."""
+    """Seconds between two comparisons of snapshots."""
     most_bytes: int = DEFAULT_SNAPSHOT_MIB * MEBIBYTE
     processor: float = DEFAULT_PROCESSOR
     """Percent of one core."""

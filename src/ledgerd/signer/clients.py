@@ -9,7 +9,7 @@ from ledgerd.basics.quotas import Quota, Recent
 
 MOST_CONNECTIONS = 32
 MOST_OF_CLIENT = 4
-"""Of one user or certificate; the oldest goes for a new one."""
+"""The most connections of one user or certificate; a new one replaces the oldest."""
 MOST_HANDSHAKES = 16
 MOST_HANDSHAKES_OF_ADDRESS = 4
 """Connections that have not shown a certificate yet. Addresses that showed a right one before are not among them:

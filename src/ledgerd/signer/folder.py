@@ -99,7 +99,7 @@ class CleanStop(msgspec.Struct, frozen=True):
 
 
 class SignerFolder(Closing):
-    """One folder, for as long as it is locked."""
+    """The folder of a signer, while this process holds its lock."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -115,7 +115,7 @@ class SigningRule:
         return None
 
     def _again(self, key: PublicKey, header: BlockHeader, last: Block) -> Judgement:
-        """The same header again gets the same signature, which has left already."""
+        """Answer a repeated header with the signature that was given for it before."""
         if header.digest == last.header.digest and last.signee == key:
             return Judgement(SigningVerdict.SIGNED, signature=last.validator_signature)
         return Judgement(
@@ -181,7 +181,7 @@ class CheckedClock:
         self._known_offset: int | None = None
         self._settings = 0
         self._doubted_until = 0
-        """By the clock that nobody sets."""
+        """The monotonic time until which the wall clock is not trusted."""
 
     def __call__(self) -> ClockReading:
         offset, monotonic, wall = self._offset(), self._monotonic(), self._wall()
@@ -203,7 +203,7 @@ class CheckedClock:
         return ClockReading(wall + offset, doubt, self._settings)
 
     def _was_set(self, base: int, offset: int | None) -> bool:
-        """By a person, or by time servers that give another time at once; what they follow slowly is drift."""
+        """Whether the clock was set: by a person, or in one step by a time server. A slow correction is drift."""
         moved = 0 if offset is None or self._known_offset is None else offset - self._known_offset
         if offset is not None:
             self._known_offset = offset

@@ -29,7 +29,7 @@ LOUD = frozenset(
 
 
 class SigningService:
-    """One rule, with its clock."""
+    """Answers questions by one rule, with its clock."""
 
     def __init__(
         self,

@@ -1,28 +1,23 @@
-"""The sockets of a signer: a Unix socket for users that it names, or TLS in which both sides show a certificate."""
+"""Serves the clients of a signer: users that it names on a Unix socket, or over TLS those who show a certificate."""
 
 from __future__ import annotations
 
 import asyncio
-import errno
 import logging
 import os
 import socket
 import ssl
-import stat
-import struct
-import sys
 from collections.abc import Callable, Collection
 from contextlib import suppress
-from hashlib import sha256
 from pathlib import Path
 from typing import cast
 
 from ledgerd.basics.frames import FrameBuffer, FrameFault
 from ledgerd.producer.signing.signing_frames import MOST_FRAME, packed_answer, read_question
-from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.types.endpoint import Endpoint
 from ledgerd.signer.clients import Clients
 from ledgerd.signer.service import SigningService
+from ledgerd.signer.sockets import BACKLOG, bound_socket, certificate_of, listening_socket, user_of
 from ledgerd.supervision.line_rates import LineRate, limited
 from ledgerd.supervision.work import Work
 
@@ -33,15 +28,9 @@ SILENT_SECONDS = 60.0
 HANDSHAKE_SECONDS = 3.0
 UNREAD_BYTES = 1 << 16
 """Answers that a client has not taken; with more, it is disconnected."""
-BACKLOG = 64
 PAUSE_SECONDS = 0.1
-"""After a connection that could not be accepted, as where files have run out."""
+"""The pause after a connection that could not be accepted, for example for lack of file descriptors."""
 STRANGERS = LineRate("connections that the signer refused", 5, 1 / 12)
-
-ALL_MODES = 0o777
-
-_CREDENTIALS = struct.Struct("3i")
-"""Process, user and group, as `SO_PEERCRED` gives them."""
 
 Identify = Callable[[asyncio.BaseTransport], str]
 """Says who is at the other end; an empty text for nobody that is served."""
@@ -167,12 +156,6 @@ class TlsListener:
             self._clients.end_handshake(address, is_right=is_right)
 
 
-def certificate_of(transport: asyncio.BaseTransport) -> str:
-    secured = transport.get_extra_info("ssl_object")
-    shown = None if secured is None else secured.getpeercert(binary_form=True)
-    return "" if shown is None else f"certificate {sha256(shown).hexdigest()}"
-
-
 def users_only(users: Collection[int]) -> Identify:
 
     def identify(transport: asyncio.BaseTransport) -> str:
@@ -180,15 +163,6 @@ def users_only(users: Collection[int]) -> Identify:
         return f"user {user}" if user in users else ""
 
     return identify
-
-
-def user_of(descriptor: int) -> int:
-    """The user at the other end of a Unix socket. Where the system does not tell, the file's mode lets in our own."""
-    if sys.platform != "linux":
-        return os.getuid()
-    with socket.socket(fileno=os.dup(descriptor)) as sock:
-        credentials = sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
-    return int(_CREDENTIALS.unpack(credentials)[1])
 
 
 class PathListener:
@@ -224,46 +198,3 @@ async def listen_on_path(path: Path, service: SigningService, clients: Clients, 
 def _identity(path: Path) -> tuple[int, int]:
     found = path.lstat()
     return found.st_dev, found.st_ino
-
-
-def listening_socket(endpoint: Endpoint, scheme: str) -> socket.socket:
-    family = socket.AF_INET6 if ":" in endpoint.host else socket.AF_INET
-    try:
-        return socket.create_server(endpoint, family=family, backlog=BACKLOG)
-    except OSError as problem:
-        raise OperatorError(f"{scheme}://{endpoint} cannot be listened on: {problem.strerror}") from problem
-
-
-def bound_socket(path: Path, mode: int, option: str = "--listen") -> socket.socket:
-    """A socket at a path, which an option names; a file that a process of ours has left there goes."""
-    _make_room(path, option)
-    sock, before = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM), os.umask(ALL_MODES & ~mode)
-    try:
-        sock.bind(str(path))
-    except OSError as problem:
-        sock.close()
-        raise OperatorError(f"{path} cannot be listened on: {problem.strerror}") from problem
-    finally:
-        os.umask(before)
-    return sock
-
-
-def _make_room(path: Path, option: str) -> None:
-    """Remove a socket of ours that nobody listens on; anything else that is there stays, and is said."""
-    try:
-        found = path.lstat()
-    except OSError:
-        return
-    if not stat.S_ISSOCK(found.st_mode) or found.st_uid != os.getuid():
-        raise OperatorError(f"{path} exists, and is no socket of this user: remove it, or choose another {option}")
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
-        probe.setblocking(False)
-        try:
-            probe.connect(str(path))
-        except ConnectionRefusedError:
-            path.unlink()
-            return
-        except OSError as problem:
-            if problem.errno != errno.EAGAIN:  # it listens, and has more to accept than it can
-                raise OperatorError(f"{path} cannot be listened on: {problem.strerror}") from problem
-    raise OperatorError(f"another program listens on {path}: stop that one, or choose another {option}")

@@ -50,7 +50,7 @@ class Terms(msgspec.Struct, frozen=True):
     sources: int = 0
     """The trusted peers that serve these records; 0 for a file of the operator."""
     checksum: str = ""
-    """Of the file, in hex."""
+    """The checksum of the file, in hex."""
 
 
 ANY = Terms()

@@ -36,7 +36,7 @@ class AwaitedAnswer:
 
 
 class _Asked:
-    """One process, and what is on its way to it and from it."""
+    """One process, with the requests that are on their way to it and the answers that are on their way back."""
 
     def __init__(self, command: Sequence[str], introduction: bytes, most: int) -> None:
         self.process, self.connection = Child.on_socket(command)
@@ -73,7 +73,7 @@ class _Asked:
 
 
 class AskedProcesses(Closing):
-    """So many processes of one command, which are told the same at their start; none of them is needed."""
+    """Processes of one command that all get the same introduction. The caller can do without them if they fail."""
 
     def __init__(self, loss: str, command: Sequence[str], introduction: bytes, *, count: int, most: int) -> None:
         """`loss`: what is logged of a loss. An answer has at most so many bytes."""

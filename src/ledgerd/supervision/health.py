@@ -7,21 +7,21 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 
-class HealthNews(NamedTuple):
-    """The whole health at a change."""
+class HealthStatus(NamedTuple):
+    """What is down, and what is warned of, at one moment."""
 
     down: Mapping[str, str]
     warnings: tuple[str, ...] = ()
 
 
 class Health:
-    """The parts that are down, and warnings. Any thread may write it; listeners are called at each change."""
+    """The parts that are down, and warnings. Any thread may write it; `on_change` is called at each change."""
 
     def __init__(self) -> None:
         self._down: dict[tuple[str, str], str] = {}
         self._warnings: dict[tuple[str, str], str] = {}
         self._lock = threading.Lock()
-        self.changed: list[Callable[[HealthNews], None]] = []
+        self.on_change: list[Callable[[HealthStatus], None]] = []
         """Called on the thread of the change."""
 
     @property
@@ -30,8 +30,8 @@ class Health:
             return {part: f"{name}: {reason}" for (part, name), reason in reversed(self._down.items())}
 
     @property
-    def news(self) -> HealthNews:
-        return HealthNews(self.down, self.warnings)
+    def status(self) -> HealthStatus:
+        return HealthStatus(self.down, self.warnings)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -61,6 +61,6 @@ class Health:
 
     def _notify(self, *, is_new: bool) -> None:
         if is_new:
-            news = self.news
-            for notify in self.changed:
-                notify(news)
+            status = self.status
+            for call in self.on_change:
+                call(status)

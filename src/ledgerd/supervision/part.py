@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from ledgerd.supervision.health import Health, HealthNews
+from ledgerd.supervision.health import Health, HealthStatus
 from ledgerd.supervision.tasks import first_of
 from ledgerd.supervision.work import Work
 
@@ -30,7 +30,7 @@ class Part(ABC):
         """Stop. By itself a part ends its tasks; the caller then ends those of `work` that still run."""
         await self.work.stop()
 
-    def health_changed(self, news: HealthNews) -> None:  # noqa: B027 - few parts publish it
+    def health_changed(self, status: HealthStatus) -> None:  # noqa: B027 - few parts publish it
         """Learn of the health of the program: now, and at each change; from any thread."""
 
 
@@ -47,8 +47,8 @@ class Supervisor:
 
     def add(self, part: Part) -> None:
         self._parts.append(part)
-        self.health.changed.append(part.health_changed)
-        part.health_changed(self.health.news)
+        self.health.on_change.append(part.health_changed)
+        part.health_changed(self.health.status)
         part.work.belong(self._fail, self.health)
 
     def _fail(self, problem: BaseException) -> None:

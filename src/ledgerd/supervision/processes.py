@@ -42,7 +42,7 @@ def processors_beside(most: int) -> int:
 
 
 POLL_SECONDS = 1.0
-"""Between two looks of a child whether its parent still runs."""
+"""The pause between two checks of a child whether its parent still runs."""
 
 
 async def parent_ended(parent: int) -> None:
@@ -73,7 +73,9 @@ class Child:
         has_own_session: bool = False,
         environment: Mapping[str, str] | None = None,
     ) -> Child:
-        """It inherits only these descriptors; our own environment wins. A session of its own gets no Ctrl-C."""
+        """Start a child that inherits only these descriptors. Variables of our environment are kept. In a session of
+        its own it gets no Ctrl-C.
+        """
         process = subprocess.Popen(  # noqa: S603 - our own program
             command,
             stdin=stdin,

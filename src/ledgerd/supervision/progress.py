@@ -6,14 +6,14 @@ from collections import deque
 from typing import NamedTuple
 
 STEP_SECONDS = 0.25
-"""Between two steps, for a terminal."""
+"""The pause between two updates on a terminal."""
 FIRST_LINE_SECONDS = 5.0
 LONGEST_LINE_SECONDS = 60.0
-"""Between two lines where lines stay: longer as the work goes on, up to this."""
+"""The longest pause between two lines of a log: it grows to this as the work goes on."""
 MEGABYTES = "MB"
 """A unit that stands behind both numbers, and has no plural."""
 LINES = 60
-"""So many lines at first; a work of hours has one each `LONGEST_LINE_SECONDS`."""
+"""Lines with short pauses between them; after that, work of hours has one each `LONGEST_LINE_SECONDS`."""
 WINDOW_SECONDS = 10.0
 """The rate is that of the latest seconds."""
 

@@ -41,7 +41,9 @@ def on_a_loop(main: Callable[[], Coroutine[Any, Any, T]]) -> T:
 
 
 def read_arguments(packed: bytes, kind: type[T]) -> T:
-    """Without arguments, or with a part of them, the node was killed: this process ends too, without a word."""
+    """Read the arguments that the node has sent. If they are missing or cut short, the node was killed: end this
+    process too, silently.
+    """
     try:
         return msgspec.json.decode(packed, type=kind)
     except msgspec.ValidationError:

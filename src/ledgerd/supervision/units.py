@@ -14,7 +14,7 @@ FOLDERS = (
     "usr/lib/systemd/system",
     "lib/systemd/system",
 )
-"""Of two files of one name, systemd reads that of the earlier folder."""
+"""The folders of unit files: of two files with the same name, systemd reads the one in the earlier folder."""
 UNITS = "ledgerd*.service"
 LONGEST = 1 << 20
 """Bytes of a file that are read."""

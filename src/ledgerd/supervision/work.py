@@ -191,7 +191,7 @@ class Work:
             self._health.warn(self.part, name, text)
 
     def expect_ends(self) -> None:
-        """From now on no end is news."""
+        """From now on, an end of something of this part is expected: it is neither logged nor followed by a restart."""
         self._expects_ends = True
 
     def log(self, text: str) -> None:

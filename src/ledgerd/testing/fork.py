@@ -32,9 +32,9 @@ from ledgerd.testing.running.settings import NodeSettings
 
 PLACES = 21
 VALIDATORS = tuple(f"validator-{number}" for number in range(1, PLACES))
-"""All but the one that there is."""
+"""Every validator of the network but the one that the chain already has."""
 ROUNDS = 4
-"""Until the last irreversible block is as far behind the head as it stays."""
+"""Rounds until the last irreversible block is as far behind the head as it will stay."""
 NETWORK_FILE = "network.toml"
 NETWORK = f"""\
 # A testnet with room for more validators than one. Its chain is the same.

@@ -19,7 +19,7 @@ TWO = 2
 LIQUIDITY = "100.000 VIZ"
 PAID = 3
 MOST_BLOCKS = 1_000
-"""That a settlement may take: large ones are divided over several."""
+"""The most blocks that a settlement may take: large ones are divided over several."""
 API = "prediction_market_api"
 
 OutcomeChoice = int | str

@@ -56,8 +56,8 @@ def test_what_could_not_be_called_as_it_will_be_is_refused(
     [
         (later, "shop: later is asynchronous"),
         (little_by_little, "shop: little_by_little is a generator"),
-        (of_places, "shop: the method of_places takes the tables, and parameters that have names"),
-        (lambda: None, "a method can't be named"),
+        (of_places, "shop: the method of_places must take the tables, then named parameters"),
+        (lambda: None, "or its name is not of small letters"),
     ],
 )
 def test_a_method_is_a_plain_function_of_the_tables_and_of_named_parameters(function: Any, words: str) -> None:

@@ -124,7 +124,7 @@ def test_a_database_of_another_application_or_of_something_else_is_refused(tmp_p
         connection.execute("CREATE TABLE sales (a)")
     with pytest.raises(DatabaseRefused, match="has a table sales, which the application has not made"):
         apply(first(), str(tmp_path / "b.sqlite"), [1], irreversible=1)
-    with pytest.raises(DatabaseRefused, match="is a file of SQLite, or an address such as"):
+    with pytest.raises(DatabaseRefused, match="must be a file of SQLite, or an address such as"):
         apply(first(), "mysql://nowhere/a", [1], irreversible=1)
     (tmp_path / "c.sqlite").write_text("no database of any kind" * 100)
     with pytest.raises(DatabaseRefused, match="can't be opened: file is not a database"):
@@ -150,7 +150,7 @@ def test_a_table_that_is_gone_is_said(tmp_path: Path) -> None:
     [
         ((Column("a", Integer),), "needs a primary key"),
         ((Column("a", Integer, primary_key=True), Column("_ledgerd_b", Text)), "can't be named"),
-        ((Column("a", ForeignKey("t.a", onupdate="CASCADE"), primary_key=True),), "no `onupdate`"),
+        ((Column("a", ForeignKey("t.a", onupdate="CASCADE"), primary_key=True),), "neither `onupdate`"),
     ],
 )
 def test_what_could_not_be_undone_is_refused_where_it_is_declared(columns: Sequence[Column[int]], words: str) -> None:

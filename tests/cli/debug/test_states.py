@@ -162,4 +162,4 @@ def test_memory_that_a_reference_never_set_is_a_mark(
     record[flags] = record[flags][:-4]
     recorded.write_bytes(packed(state))
     assert main(["debug", "states", data, str(recorded), "--without-marks"]) == 1
-    assert "cannot be taken" in capsys.readouterr().err
+    assert "cannot be read" in capsys.readouterr().err

@@ -20,7 +20,7 @@ from ledgerd.cli.arguments.process_arguments import EXAMPLES
 from ledgerd.cli.main import parser
 from ledgerd.cli.process.testnet import folder_of
 from ledgerd.node.testnet import network
-from ledgerd.node.testnet.network import Wishes, prepare
+from ledgerd.node.testnet.network import LocalNetworkSettings, prepare
 from ledgerd.node.testnet.plan import read_keys
 from ledgerd.state.errors import StoreLocked
 from ledgerd.state.files.lock import LOCK_FILE, lock_writer
@@ -134,7 +134,7 @@ def test_a_start_that_failed_half_way_is_done_again(tmp_path: Path, monkeypatch:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     chosen = parser().parse_args(["testnet", *SMALL, "--data-dir", str(tmp_path)])
-    wishes = Wishes(chosen.nodes, chosen.validators)
+    wishes = LocalNetworkSettings(chosen.nodes, chosen.validators)
     with monkeypatch.context() as patch:
         patch.setattr(network, step, fill_up)
         with pytest.raises(OSError, match="No space left"), folder_of(chosen) as folder:
@@ -149,7 +149,7 @@ def test_a_start_that_failed_half_way_is_done_again(tmp_path: Path, monkeypatch:
 def test_a_network_that_is_being_founded_is_left_alone(tmp_path: Path) -> None:
     chosen = parser().parse_args(["testnet", *SMALL, "--data-dir", str(tmp_path)])
     with folder_of(chosen) as folder, lock_writer(folder), pytest.raises(StoreLocked):
-        prepare(folder, Wishes(chosen.nodes, chosen.validators))
+        prepare(folder, LocalNetworkSettings(chosen.nodes, chosen.validators))
 
     assert not (tmp_path / "node-1").exists()
 

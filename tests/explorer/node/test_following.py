@@ -161,7 +161,7 @@ def test_answers_of_something_else_than_a_node_are_said_and_asked_for_again(monk
         return nonsense.pop() if nonsense else ScriptedNode.get_dynamic_global_properties(node)
 
     monkeypatch.setattr(node, "get_dynamic_global_properties", properties)
-    watch.observers.append(lambda: None if watch.away else told.set())
+    watch.on_change.append(lambda: None if watch.away else told.set())
 
     async def scene() -> None:
         running = asyncio.ensure_future(HeadFollower(node, watch).run(lambda: None))
@@ -184,8 +184,8 @@ def test_a_node_that_goes_away_is_told_of_and_comes_back_by_itself(
 
     async def scene() -> None:
         follower, news = HeadFollower(node, watch), asyncio.Event()
-        watch.observers.append(lambda: seen.append(watch.away))
-        watch.observers.append(news.set)
+        watch.on_change.append(lambda: seen.append(watch.away))
+        watch.on_change.append(news.set)
         running = asyncio.ensure_future(follower.run(lambda: None))
         for is_away in (False, True, False):
             news.clear()
@@ -221,7 +221,7 @@ def test_told_of_a_block_over_a_websocket_it_looks_at_once() -> None:
             running = asyncio.ensure_future(follower.run(lambda: None))
             await subscribed.wait()
             news = asyncio.Event()
-            watch.observers.append(news.set)
+            watch.on_change.append(news.set)
             while not watch.head:
                 await news.wait()
             news.clear()

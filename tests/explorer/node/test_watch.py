@@ -75,7 +75,7 @@ def test_a_chain_without_a_block_has_nothing_to_show_and_says_that_it_is_away() 
 
 def test_who_follows_is_told_of_blocks_and_once_of_each_reason_to_be_away() -> None:
     watch, told = chain_with([True]), []
-    watch.observers.append(lambda: told.append(watch.away))
+    watch.on_change.append(lambda: told.append(watch.away))
     watch.lose("gone")
     watch.lose("gone")
     watch.move_to(watch.properties, watch.schedule, [])

@@ -144,7 +144,7 @@ def test_a_signer_that_is_away_is_a_warning_and_the_node_goes_on(tmp_path: Path,
         place = f"unix:{tmp_path}/signer"
         async with producing(tmp_path / "node", blocks[-1].timestamp, validator_signer=place) as (part, supervisor):
             told = asyncio.Event()
-            supervisor.health.changed.append(lambda _: told.set())
+            supervisor.health.on_change.append(lambda _: told.set())
             if not supervisor.health.warnings:
                 await told.wait()
             (warning,) = supervisor.health.warnings

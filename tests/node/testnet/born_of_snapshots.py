@@ -15,7 +15,7 @@ from ledgerd.chain.chain import Chain
 from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.history.settings import HISTORY_FOLDER
 from ledgerd.node.testnet.founding import SMALL
-from ledgerd.node.testnet.network import LocalNetwork, Wishes, prepare
+from ledgerd.node.testnet.network import LocalNetwork, LocalNetworkSettings, prepare
 from ledgerd.node.testnet.plan import HOST, Member, Plan
 from ledgerd.protocol.networks.chain_file import load_parameters
 from ledgerd.snapshot.file.directory import name_of
@@ -78,7 +78,7 @@ def born_of_snapshots(
     folder: Path, shape: Shape, grow: Callable[[Chain, Plan], None] = lambda *_: None
 ) -> Iterator[Serving]:
     """Found a network, let its chain grow, give each node the state of a snapshot and no older block, and run it."""
-    plan = prepare(folder, Wishes(shape.nodes, shape.validators, shape.block_time))
+    plan = prepare(folder, LocalNetworkSettings(shape.nodes, shape.validators, shape.block_time))
     network = load_parameters(plan.chain_file)
     source = plan.members[0].folder
     with Chain.open(source, network, clock=time.monotonic, space=SMALL) as chain:

@@ -9,7 +9,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from ledgerd.node.testnet.network import Wishes
+from ledgerd.node.testnet.network import LocalNetworkSettings
 from tests.node.testnet.scenario import Ordeal, ordeal
 
 QUIET_BLOCKS = 30
@@ -31,8 +31,8 @@ def main() -> None:
         sys.stdout.flush()
 
     with tempfile.TemporaryDirectory() as folder:
-        wishes = Wishes(block_time=chosen.block_time)
-        with ordeal(chosen.folder or Path(folder), wishes, tell) as hands:
+        settings = LocalNetworkSettings(block_time=chosen.block_time)
+        with ordeal(chosen.folder or Path(folder), settings, tell) as hands:
             torment(hands, random.Random(chosen.seed), chosen.blocks, chosen.block_time)  # noqa: S311 - to be repeated
     tell("passed")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ledgerd.chain.chain import Chain
 from ledgerd.node.testnet.founding import SMALL
-from ledgerd.node.testnet.network import LocalNetwork, Wishes, prepare
+from ledgerd.node.testnet.network import LocalNetwork, LocalNetworkSettings, prepare
 from ledgerd.node.testnet.plan import Plan
 from ledgerd.protocol.networks.chain_file import load_parameters
 from tests.node.processes import PROGRAM
@@ -91,13 +91,13 @@ class Ordeal:
 @contextmanager
 def ordeal(
     folder: Path,
-    wishes: Wishes,
+    settings: LocalNetworkSettings,
     tell: Callable[[str], None] = print,
     before: Callable[[Plan], None] = lambda _: None,
 ) -> Iterator[Ordeal]:
     """A network that has started; at the end, what is on the nodes' disks is compared."""
     with Wires() as wires:
-        plan = prepare(folder, wishes, wires.between)
+        plan = prepare(folder, settings, wires.between)
         before(plan)
         with LocalNetwork(plan, PROGRAM) as network:
             network.start()

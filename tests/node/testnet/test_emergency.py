@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from ledgerd.node.testnet.network import Wishes, chain_text
+from ledgerd.node.testnet.network import LocalNetworkSettings, chain_text
 from ledgerd.node.testnet.plan import Plan
 from ledgerd.node.testnet.watch import ask
 from ledgerd.protocol.networks.chain_file import load_parameters
@@ -19,8 +19,8 @@ GLOBALS = ("database_api", "get_dynamic_global_properties", ())
 
 
 def test_a_network_comes_through_an_emergency_by_itself(tmp_path: Path) -> None:
-    wishes = Wishes(nodes=2, validators=3, block_time=0.5)
-    with ordeal(tmp_path, wishes, before=stand_still) as hands:
+    settings = LocalNetworkSettings(nodes=2, validators=3, block_time=0.5)
+    with ordeal(tmp_path, settings, before=stand_still) as hands:
         hands.until(lambda: properties(hands)["emergency_consensus_start_block"] > 0, PATIENCE, "the emergency")
         began = properties(hands)["emergency_consensus_start_block"]
         hands.until(lambda: not properties(hands)["emergency_consensus_active"], PATIENCE, "the end of the emergency")

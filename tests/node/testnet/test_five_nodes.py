@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.node.testnet.network import Wishes
+from ledgerd.node.testnet.network import LocalNetworkSettings
 from tests.node.testnet.scenario import Ordeal, compare, ordeal
 from tests.patience import PATIENCE
 
@@ -14,7 +14,7 @@ BLOCK_TIME = 0.5
 
 
 def test_nodes_agree_after_a_kill_and_a_partition_and_lose_nothing(tmp_path: Path) -> None:
-    with ordeal(tmp_path, Wishes(block_time=BLOCK_TIME, hardfork_after=30)) as hands:
+    with ordeal(tmp_path, LocalNetworkSettings(block_time=BLOCK_TIME, hardfork_after=30)) as hands:
         hands.kill(2)
         hands.blocks(3, PATIENCE)
         assert hands.network.processes[1].has_died

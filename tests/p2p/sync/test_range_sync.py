@@ -334,7 +334,7 @@ def test_who_sees_to_the_disk_is_told_how_many_blocks_are_missing(
 ) -> None:
     monkeypatch.setattr("ledgerd.p2p.sync.watch.WORTH_A_LINE", 1)
     told: list[int] = []
-    talk.network.core.catch_up_begins = told.append
+    talk.network.core.on_catch_up = told.append
     supply.meet()
     for _ in range(2):
         talk.network.watch_sync(talk.now)

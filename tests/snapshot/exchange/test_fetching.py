@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ledgerd.protocol.types.identifiers import NO_BLOCK
 from ledgerd.snapshot.exchange.fetching import LARGEST_FILE, PART, Download, DownloadAction, Unavailable
 from ledgerd.snapshot.exchange.frames import (
     AccessDenied,
@@ -17,7 +18,7 @@ from ledgerd.snapshot.exchange.frames import (
     SnapshotMessage,
 )
 
-INFO = InfoReply(7, b"c" * 32, PART + 100)
+INFO = InfoReply(7, NO_BLOCK, b"c" * 32, PART + 100)
 
 
 def begun(info: InfoReply = INFO) -> Download:
@@ -45,7 +46,12 @@ def test_parts_that_are_smaller_than_asked_for_are_taken() -> None:
 
 
 @pytest.mark.parametrize(
-    "info", [InfoReply(7, b"c" * 32, 0), InfoReply(7, b"c" * 32, LARGEST_FILE + 1), InfoReply(0, b"c" * 32, 9)]
+    "info",
+    [
+        InfoReply(7, NO_BLOCK, b"c" * 32, 0),
+        InfoReply(7, NO_BLOCK, b"c" * 32, LARGEST_FILE + 1),
+        InfoReply(0, NO_BLOCK, b"c" * 32, 9),
+    ],
 )
 def test_an_announcement_that_cannot_be_true_is_a_fault(info: InfoReply) -> None:
     with pytest.raises(ProtocolFault, match="announces"):
@@ -85,7 +91,7 @@ def test_no_part_is_taken_before_the_announcement() -> None:
 
 
 def test_more_than_the_file_is_a_fault() -> None:
-    download = begun(InfoReply(7, b"c" * 32, 10))
+    download = begun(InfoReply(7, NO_BLOCK, b"c" * 32, 10))
 
     with pytest.raises(ProtocolFault, match="where at most 10 at 0 are expected"):
         download.receive(DataReply(0, bytes(11), is_last=True))
@@ -125,7 +131,7 @@ def test_another_file_is_not_continued() -> None:
     download.connect()
 
     with pytest.raises(Unavailable, match="another snapshot by now"):
-        download.receive(InfoReply(8, b"c" * 32, PART + 100))
+        download.receive(InfoReply(8, NO_BLOCK, b"c" * 32, PART + 100))
 
 
 def test_a_file_is_given_up_after_too_many_connections() -> None:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ledgerd.protocol.types.identifiers import NO_BLOCK
 from ledgerd.snapshot.exchange.frames import (
     AccessDenied,
     DataReply,
@@ -25,7 +26,7 @@ from ledgerd.snapshot.exchange.frames import (
 SPECIFIED: list[tuple[SnapshotMessage, str]] = [
     (InfoRequest(), "0000000001000000"),
     (
-        InfoReply(79_900_000, hashlib.sha256(b"abc").digest(), 12_345_678),
+        InfoReply(79_900_000, NO_BLOCK, hashlib.sha256(b"abc").digest(), 12_345_678),
         (
             "4000000002000000602dc3040000000000000000000000000000000000000000"
             "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad4e61bc0000000000"
@@ -46,7 +47,7 @@ NUMBERS = st.integers(0, (1 << 32) - 1)
 SIZES = st.integers(0, (1 << 64) - 1)
 MESSAGES = st.one_of(
     st.just(InfoRequest()),
-    st.builds(InfoReply, NUMBERS, st.binary(min_size=32, max_size=32), SIZES),
+    st.builds(InfoReply, NUMBERS, st.binary(min_size=20, max_size=20), st.binary(min_size=32, max_size=32), SIZES),
     st.builds(DataRequest, NUMBERS, SIZES, NUMBERS),
     st.builds(DataReply, SIZES, st.binary(max_size=300), st.booleans()),
     st.just(NoSnapshot()),
@@ -102,12 +103,12 @@ def test_bytes_after_the_last_field_are_ignored() -> None:
         ("0100010001000000", "a frame of 65537 bytes, where 65536 are the most"),
         ("0000000007000000", "type 7"),
         ("0000000000000000", "type 0"),
-        ("030000000600000000ff00", "3 bytes, where 4 are needed"),
-        ("08000000040000000000000000000000", "without a length"),
-        ("090000000400000000000000000000008f", "without a length"),
-        ("0c0000000400000000000000000000000461626364"[: 2 * 20], "does not fit"),
-        ("0a00000004000000000000000000000000ff", "does not fit"),
-        ("0a000000040000000000000000000000ff02", "does not fit"),
+        ("030000000600000000ff00", "type 6 that cannot be read"),
+        ("08000000040000000000000000000000", "type 4 that cannot be read"),
+        ("090000000400000000000000000000008f", "type 4 that cannot be read"),
+        ("0c0000000400000000000000000000000461626364"[: 2 * 20], "type 4 that cannot be read"),
+        ("0a00000004000000000000000000000000ff", "type 4 that cannot be read"),
+        ("0a000000040000000000000000000000ff02", "type 4 that cannot be read"),
     ],
 )
 def test_what_is_no_message_is_a_fault(frame: str, fault: str) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from ledgerd.protocol.types.identifiers import NO_BLOCK
 from ledgerd.snapshot.exchange.frames import (
     DataReply,
     DataRequest,
@@ -100,7 +101,7 @@ def test_only_so_many_addresses_are_remembered() -> None:
 
 
 def test_the_first_request_is_answered_with_what_there_is() -> None:
-    assert ServerSession(0).begin(InfoRequest(), OFFER) == Answer(InfoReply(7, b"c" * 32, 3_000_000))
+    assert ServerSession(0).begin(InfoRequest(), OFFER) == Answer(InfoReply(7, NO_BLOCK, b"c" * 32, 3_000_000))
 
 
 @pytest.mark.parametrize("offer", [None, OFFER._replace(size=0)])
@@ -108,7 +109,7 @@ def test_without_a_snapshot_the_answer_says_so(offer: Offer | None) -> None:
     assert ServerSession(0).begin(InfoRequest(), offer) == Answer(NoSnapshot(), ends=True)
 
 
-@pytest.mark.parametrize("message", [DataRequest(7, 0, 10), NoSnapshot(), InfoReply(1, b"", 1)])
+@pytest.mark.parametrize("message", [DataRequest(7, 0, 10), NoSnapshot(), InfoReply(1, NO_BLOCK, b"", 1)])
 def test_a_client_that_does_not_ask_for_the_snapshot_first_gets_no_answer(message: SnapshotMessage) -> None:
     session = ServerSession(0)
 

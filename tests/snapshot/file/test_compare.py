@@ -63,7 +63,7 @@ def test_what_an_import_sets_by_itself_does_not_count() -> None:
 
 def test_files_of_different_blocks_are_not_compared(state: dict[str, Any]) -> None:
     file = packed(state)
-    with pytest.raises(SnapshotError, match="there is nothing to compare"):
+    with pytest.raises(SnapshotError, match="only snapshots of one block"):
         differences(file, packed(state, snapshot_block_num=121))
 
 

@@ -115,7 +115,7 @@ def _much(state: dict[str, Any]) -> None:
         (_backwards, "is not in its place"),
         (_twice, "is not in its place"),
         (_nameless, "no id"),
-        (_much, "cannot be taken"),
+        (_much, "cannot be read"),
     ],
 )
 def test_what_is_no_state_is_refused_and_no_difference(change: Any, words: str) -> None:

@@ -13,12 +13,13 @@ from sqlalchemy.sql.schema import Identity, SchemaItem
 from ledgerd.app.declaring.steps import ChainStep, FedBlock
 from ledgerd.app.errors import WrongDeclaration
 from ledgerd.protocol.operations import Operation
+from ledgerd.rpc.call.declarations import deferral_of
 
 H = TypeVar("H", bound=Callable[[ChainStep, Any], None])
 F = TypeVar("F", bound=Callable[..., Any])
 
 OWN_PREFIX = "_ledgerd"
-"""Tables, triggers and functions of ours begin so."""
+"""The prefix of the tables, triggers and functions that the library makes for itself."""
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,47}")
 _TABLE = re.compile(r"[a-z][a-z0-9_]{0,39}")
@@ -29,7 +30,7 @@ Migrate: TypeAlias = Callable[[Connection], None]
 
 
 class OperationHandler(NamedTuple):
-    """A handler of operations of a kind."""
+    """A function that is called with each operation of one kind."""
 
     kind: type[Operation]
     function: Callable[[ChainStep, Any], None]
@@ -45,9 +46,11 @@ class Application:
 
     def __init__(self, name: str, *, version: int = 1, first_block: int = 1, history: bool = False) -> None:
         if not _NAME.fullmatch(name):
-            raise WrongDeclaration(f"an application is named by small letters, digits, - and _, not {name[:60]!r}")
+            raise WrongDeclaration(
+                f"{name[:60]!r}: an application's name must be of small letters, digits, - and _, a letter first"
+            )
         if version < 1 or first_block < 1:
-            raise WrongDeclaration(f"{name}: version and first_block begin with 1")
+            raise WrongDeclaration(f"{name}: version and first_block must be 1 or more")
         self.name, self.version, self.first_block = name, version, first_block
         self._history = history
         self.tables = MetaData()
@@ -97,21 +100,23 @@ class Application:
         """Declare a method that is answered as JSON: a function of a `Connection`, which only reads, and parameters."""
         name = function.__name__
         if not _METHOD.fullmatch(name) or name in self.methods:
-            raise WrongDeclaration(f"{self.name}: a method can't be named {name[:80]}, or is declared twice")
+            raise WrongDeclaration(
+                f"{self.name}: a method {name[:80]} is there already, or its name is not of small letters, digits and _"
+            )
         self._require_plain(function)
         kinds = [each.kind for each in inspect.signature(function).parameters.values()]
         by_name = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
         if kinds[:1] != [inspect.Parameter.POSITIONAL_OR_KEYWORD] or any(each not in by_name for each in kinds):
-            raise WrongDeclaration(f"{self.name}: the method {name} takes the tables, and parameters that have names")
+            raise WrongDeclaration(f"{self.name}: the method {name} must take the tables, then named parameters")
         self.methods[name] = function
         return function
 
     def migration(self, version: int) -> Callable[[Migrate], Migrate]:
-        """Declare how the tables of the version before become those of this one."""
+        """Declare how the tables of the previous version become those of this one."""
 
         def declare(migrate: Migrate) -> Migrate:
             if version in self.migrations or not 1 < version <= self.version:
-                raise WrongDeclaration(f"{self.name}: there is one migration at most to each version up to the present")
+                raise WrongDeclaration(f"{self.name}: each version from 2 up to the present one may have one migration")
             self._require_called(migrate, "connection")
             self.migrations[version] = migrate
             return migrate
@@ -119,15 +124,14 @@ class Application:
         return declare
 
     def _require_plain(self, function: Callable[..., Any]) -> None:
-        waits = inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function)
-        if waits or inspect.isgeneratorfunction(function):
-            what = "asynchronous" if waits else "a generator"
+        if deferral := deferral_of(function):
             raise WrongDeclaration(
-                f"{self.name}: {handler_name(function)} is {what}, and nothing of it would run: write a plain function"
+                f"{self.name}: {handler_name(function)} is {deferral}, and nothing of it would run: "
+                "write a plain function"
             )
 
     def _require_called(self, function: Callable[..., Any], *arguments: str) -> None:
-        """What would do nothing in silence, or fail at its first block, is refused where it is declared."""
+        """Refuse at once a function that would do nothing when it is called, or fail at its first block."""
         self._require_plain(function)
         try:
             inspect.signature(function).bind(*arguments)
@@ -138,7 +142,7 @@ class Application:
 
     @property
     def wants_history(self) -> bool:
-        """Whether blocks have to come with what they bring about."""
+        """Whether blocks are needed with their virtual operations, which only the history of a node has."""
         return self._history or any(each.kind.VIRTUAL or each.kind is Operation for each in self.handlers)
 
     def wants(self, operation: Operation) -> bool:
@@ -159,7 +163,9 @@ def _require_undoable(table: Table) -> None:
     """What could not be undone exactly is refused, with what to do instead."""
     name = table.name
     if not _TABLE.fullmatch(name):
-        raise WrongDeclaration(f"a table is named by small letters, digits and _, 40 at most, not {name[:60]!r}")
+        raise WrongDeclaration(
+            f"{name[:60]!r}: a table's name must be of small letters, digits and _, 40 at most, a letter first"
+        )
     if table.schema is not None:
         raise WrongDeclaration(f"table {name}: leave `schema` out: tables stand in the database of the application")
     if not table.primary_key.columns:
@@ -170,7 +176,7 @@ def _require_undoable(table: Table) -> None:
         _require_undoable_column(name, column)
     for constraint in table.foreign_key_constraints:
         if constraint.onupdate is not None or constraint.initially is not None:
-            raise WrongDeclaration(f"table {name}: foreign keys have no `onupdate`, and no `initially`")
+            raise WrongDeclaration(f"table {name}: foreign keys must have neither `onupdate` nor `initially`")
         constraint.deferrable = True  # an undo puts rows back in its own order
 
 
@@ -185,7 +191,7 @@ def _require_undoable_column(table: str, column: Column[Any]) -> None:
 def carry_out(
     application: Application, step: ChainStep, block: FedBlock, at: Callable[[Callable[..., Any]], None]
 ) -> None:
-    """Call the handlers of a block in order; `at` learns of each before it is called."""
+    """Call the handlers of a block in order; `at` is called with each of them first."""
     for row in block.operations:
         for handler in application.handlers:
             if isinstance(row.operation, handler.kind):

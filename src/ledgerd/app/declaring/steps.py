@@ -21,7 +21,7 @@ ALLOWED_WORDS = frozenset({"select", "insert", "update", "delete", "with", "repl
 
 
 class FedBlock(msgspec.Struct, frozen=True):
-    """A block as it is fed, with the operations that its application may want."""
+    """A block as an application gets it, with the operations for which it has handlers."""
 
     id: BlockId
     previous: BlockId
@@ -29,7 +29,7 @@ class FedBlock(msgspec.Struct, frozen=True):
     validator: str
     operations: Sequence[HistoryRow] = ()
     is_irreversible: bool = False
-    """Whether it was when it was read."""
+    """Whether the block was irreversible when it was read."""
 
     @property
     def number(self) -> int:
@@ -37,17 +37,17 @@ class FedBlock(msgspec.Struct, frozen=True):
 
 
 class ChainStep:
-    """One step of an application along the chain. What is changed here is undone when the block is."""
+    """What handlers get of a block: where they are, and access to the tables. Its changes are undone with the block."""
 
     def __init__(self, connection: Connection, block: FedBlock) -> None:
         self._connection = connection
         self.number = block.number
         self.id = block.id.hex()
         self.time = block.time
-        """Of the block, in seconds since 1970."""
+        """The time of the block, in seconds since 1970."""
         self.validator = block.validator
         self.row: HistoryRow | None = None
-        """The operation with its place; None behind the last one."""
+        """The current operation with its place; None once all operations were handled."""
         self.handler = ""
         """The name of the handler that is called."""
         self.file = ""
@@ -55,14 +55,14 @@ class ChainStep:
 
     @property
     def place(self) -> PlaceInBlock:
-        """That of the operation in its block."""
+        """The place of the current operation in its block."""
         if self.row is None:
             raise LookupError("there is no operation at this step, but a whole block")
         return self.row.place
 
     @property
     def transaction_id(self) -> str:
-        """That of the operation, in hex; empty behind the last one."""
+        """The id of the current operation's transaction, in hex; empty once all operations were handled."""
         return "" if self.row is None else self.row.transaction_id.hex()
 
     def execute(self, statement: SelectBase | UpdateBase | TextClause | str, parameters: Parameters = None) -> Any:  # noqa: ANN401 - rows are of any type

@@ -41,27 +41,29 @@ TOO_DEEP = (
 
 
 class ApplicationFeed:
-    """The feed of one application."""
+    """Feeds one application from nodes, and tries again after a failure."""
 
     def __init__(self, application: Application, settings: FeedSettings, work: Work, progress: FeedProgress) -> None:
         self._application, self._settings, self._progress = application, settings, progress
         self._thread = JobThread(work, "tables")
         self._open = ExitStack()
-        """What the thread has opened."""
+        """The open tables, which are closed on the thread that opened them."""
         self._tables: FollowedTables | None = None
         self._pause = settings.first_pause
         self._logged = ""
         self._line = (time.monotonic(), 0)
 
     async def open(self) -> None:
-        """What is wrong with the tables is an `OperatorError`."""
+        """Open the tables. `OperatorError`: something is wrong with them."""
         try:
             self._tables = await self._thread.run(self._opened)
         except DatabaseLost as problem:
             raise DatabaseRefused(str(problem)) from problem
 
     async def run(self) -> None:
-        """Until the last block that is asked for, if there is one. A database that was there once will be again."""
+        """Feed blocks, up to the last one that is asked for, if any. Wait for a database that was opened once and is
+        lost.
+        """
         while True:
             try:
                 if (tables := self._tables) is None:
@@ -133,7 +135,7 @@ class ApplicationFeed:
                 chain = await client.chain_id()
                 await self._thread.run(partial(tables.keep_chain, chain))
             feed = BlockFeed(self._application, self._settings, client)
-            feed.nodes.told = partial(self._learn_head, tables, feed)
+            feed.nodes.on_report = partial(self._learn_head, tables, feed)
             self._show(tables, feed)
             try:
                 await _Batches(self, tables, feed).run()
@@ -143,7 +145,7 @@ class ApplicationFeed:
     async def advance(
         self, tables: FollowedTables, feed: BlockFeed, blocks: Sequence[FedBlock], undone: Sequence[BlockId]
     ) -> None:
-        """Give the tables a transaction's worth of blocks."""
+        """Apply blocks to the tables in one transaction."""
         irreversible = _irreversible(tables, blocks, feed.nodes.irreversible)
         try:
             await self._thread.run(partial(tables.advance, blocks, irreversible, undone))
@@ -166,7 +168,7 @@ class ApplicationFeed:
         progress.reversible = sum(each.can_undo for each in tables.applied)
 
     def _learn_head(self, tables: FollowedTables, feed: BlockFeed) -> None:
-        """A node has said where its chain stands: there may be nothing to wait for."""
+        """Take in the head that a node has reported. If the tables are there already, the feed is no longer failing."""
         self._show(tables, feed)
         if self._progress.failing == AWAITED and tables.applied and not self._progress.behind:
             self._progress.set_failing("")
@@ -213,7 +215,7 @@ class _Batches:
         await self._flush()
 
     def _undo(self, block: BlockId) -> None:
-        """The tables learn of it with the next block of the new branch."""
+        """Undo a block: at once if it was not applied yet, else together with the next block of the new branch."""
         if self._new and self._new[-1].id == block:
             self._new.pop()
         else:
@@ -241,7 +243,7 @@ class _Batches:
 
 
 def _irreversible(tables: FollowedTables, blocks: Sequence[FedBlock], named: BlockId) -> int:
-    """Up to where blocks are irreversible: where the block that the node names is one of ours, as far as it says."""
+    """The last irreversible block: the one that the node names, if the tables or these blocks have it."""
     ours = {each.id for each in tables.applied} | {each.id for each in blocks}
     numbers = [each.number for each in blocks if each.is_irreversible]
     if named in ours:

@@ -22,9 +22,9 @@ class FeedProgress:
         self.reversible = 0
         """Blocks that can be undone."""
         self.blocks = self.operations = self.undone = self.forks = self.failures = 0
-        """Since the start."""
+        """Blocks that were applied since the start."""
         self.failing = AWAITED
-        """Why it does not go on; empty while it does."""
+        """Why the feed does not go on; empty while it does."""
         self._changed = asyncio.Event()
         self._calling: tuple[int, str, str, float] = (0, "", "", 0.0)
 
@@ -47,6 +47,6 @@ class FeedProgress:
         self._calling = (block, handler, file, self._clock() if handler else 0.0)
 
     def overdue(self, seconds: float) -> tuple[int, str, str] | None:
-        """The block, the handler and its file, if it has run for longer."""
+        """The block, the handler and its file, if the handler has run for longer than this."""
         block, handler, file, since = self._calling
         return (block, handler, file) if handler and self._clock() - since > seconds else None

@@ -15,12 +15,12 @@ class FeedSettings(msgspec.Struct, frozen=True, kw_only=True):
     handler_seconds: float = 30.0
     """The longest that a handler may take for an operation."""
     blocks_at_once: int = 500
-    """In a transaction, of those that are irreversible."""
+    """The most irreversible blocks in one transaction."""
     batch_seconds: float = 1.0
     """A transaction over the past is closed after so long, however few blocks it has."""
     poll_seconds: float | None = None
     first_pause: float = 1.0
     longest_pause: float = 60.0
-    """Between two tries while something fails."""
+    """The longest pause between two tries while something fails."""
     stop_seconds: float = 5.0
     """The time that a transaction has to end when the program does."""

@@ -21,29 +21,29 @@ from ledgerd.sdk.streams.reading.nodes import HeadReport, NodesSource
 from ledgerd.sdk.streams.waiting import BlockWaiter
 
 AHEAD = 4
-"""Requests at once, over the past."""
+"""Requests that are under way at once while the past is read."""
 
 PATIENCE = 10.0
-"""Seconds in which nodes may fail before it is said that they do."""
+"""Seconds for which nodes may fail before the application is reported as failing."""
 
 
 class WatchedNodes(NodesSource):
-    """Nodes, with what they have said last of where their chain stands."""
+    """Nodes, with the head and the last irreversible block of their latest report."""
 
     head = 0
     irreversible = NO_BLOCK
-    told: Callable[[], None] = staticmethod(lambda: None)
-    """Called when they have said so."""
+    on_report: Callable[[], None] = staticmethod(lambda: None)
+    """Called after each report of a node."""
 
     async def report(self) -> HeadReport[NodeLink]:
         report = await super().report()
         self.head, self.irreversible = block_number_of(report.head), report.irreversible
-        self.told()
+        self.on_report()
         return report
 
 
 class BlockFeed:
-    """The chain of nodes, from where an application stands."""
+    """The blocks of nodes, from the block at which an application stands."""
 
     def __init__(self, application: Application, settings: FeedSettings, client: Client) -> None:
         self._application, self.settings, self._client = application, settings, client
@@ -51,7 +51,9 @@ class BlockFeed:
         self.nodes = WatchedNodes(client.nodes, self._waiter.wait, with_history=application.wants_history)
 
     async def blocks(self, known: Sequence[BlockId]) -> AsyncGenerator[FedBlock | Undone, None]:
-        """Behind the newest block of those that the chain still has; the first one comes first where there are none."""
+        """The blocks after the newest known block that is still on the chain; with no known blocks, from the
+        application's first.
+        """
         since = [StreamCursor(each) for each in known] or self._application.first_block
         calls = 2 if self._application.wants_history else 1
         settings = FollowSettings(
@@ -85,6 +87,6 @@ def client_of(settings: FeedSettings, chain: str) -> Client:
 
 
 def require_addresses(nodes: Sequence[str]) -> None:
-    """`OperatorError`: what is no address now will not be one later."""
+    """Refuse wrong addresses before anything starts, with an `OperatorError`."""
     for each in nodes:
         read_address(each, (WEB, SECURE_WEB, SOCKET, SECURE_SOCKET))

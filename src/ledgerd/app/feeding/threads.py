@@ -26,7 +26,7 @@ class JobThread:
         self._thread = work.thread(name, self._run)
 
     async def run(self, function: Callable[[], T]) -> T:
-        """What a function returns or raises, on the thread."""
+        """Run a function on the thread; returns or raises what it does."""
         future: asyncio.Future[T] = self._loop.create_future()
 
         def job() -> None:
@@ -41,11 +41,11 @@ class JobThread:
         return await future
 
     def end(self) -> None:
-        """After the jobs that were given."""
+        """End the thread after the jobs that it was given."""
         self._jobs.put(None)
 
     def place(self, file: str) -> str:
-        """The line of a file at which it is; empty where it is not in it."""
+        """The line of a file at which the thread is, such as `, line 12`; empty if it is not in that file."""
         frame = sys._current_frames().get(self._thread.ident or 0)  # noqa: SLF001 - documented, for just this
         lines = [each.lineno for each in extract_stack(frame) if each.filename == file] if frame else []
         return f", line {lines[-1]}" if lines else ""

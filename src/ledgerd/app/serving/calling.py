@@ -20,9 +20,9 @@ from ledgerd.protocol.secrets import without_keys
 
 INVALID_PARAMETERS, NO_METHOD, FAILED = -32602, -32601, -32000
 STEPS = 10_000
-"""Of SQLite's, between two looks at the clock."""
+"""Steps of SQLite's virtual machine between two checks of the time limit."""
 LARGEST_ANSWER = 4 << 20
-"""Bytes, of a call, and of all calls of a batch."""
+"""Bytes of the answer to a call, and of the answers to a whole batch."""
 
 
 class CallError(Exception):

@@ -41,7 +41,7 @@ PROMETHEUS = b"text/plain; version=0.0.4; charset=utf-8"
 
 
 class ApplicationServer(Server):
-    """What all connections share."""
+    """What all connections of clients share: the methods, the limits and the pages."""
 
     def __init__(
         self, application: Application, address: str, progress: FeedProgress, work: Work, origins: Iterable[str] = ()
@@ -91,7 +91,7 @@ class ApplicationServer(Server):
         return await self._batch(asked, share)
 
     async def _batch(self, asked: list[Any], share: str) -> bytes:
-        """What is there of the answer counts among the answers that wait for their clients."""
+        """Answer a batch. Its finished answers count as unsent ones while the others are made."""
         answers, size = [], 0
         try:
             for each in asked:

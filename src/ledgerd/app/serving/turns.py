@@ -13,11 +13,11 @@ from ledgerd.supervision.tasks import Tasks
 MOST_WAITING = 200
 """Calls that are made or wait for a thread; more are refused."""
 MOST_OF_ONE = 16
-"""Of one address."""
+"""Calls of one address that are made or wait for a thread."""
 AT_ONCE_OF_ONE = 2
-"""Of one address that are made at a time, so that the other threads are there for others."""
+"""Calls of one address that are made at a time, so that threads are left for others."""
 CALL_SECONDS = 15.0
-"""After which a client is answered that its call takes too long; a thread that a method never leaves is lost."""
+"""The time after which a client gets an error. The thread stays with the method until that returns."""
 TOO_MANY = "too many calls wait already: ask again later"
 ALL_TAKEN = "every thread is taken by calls that take long: ask again later"
 
@@ -42,7 +42,7 @@ class CallTurns:
         self._turns: dict[str, asyncio.Semaphore] = {}
 
     async def run(self, share: str, call: Callable[[], bytes]) -> bytes:
-        """What a call gives, in its turn; whoever leaves while it waits takes it along."""
+        """Make a call when a thread is free for this client. A call whose client leaves while it waits is not made."""
         if not self._calls.has_room_for(1) or self._calls.of(share) >= MOST_OF_ONE:
             raise CallError(FAILED, TOO_MANY)
         turn = self._turns.setdefault(share, asyncio.Semaphore(AT_ONCE_OF_ONE))

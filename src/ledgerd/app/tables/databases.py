@@ -50,7 +50,7 @@ def url_of(address: str) -> URL:
             break
     else:
         if "://" in address and not address.startswith("sqlite://"):
-            raise DatabaseRefused("the database is a file of SQLite, or an address such as postgresql://HOST/NAME")
+            raise DatabaseRefused("the database must be a file of SQLite, or an address such as postgresql://HOST/NAME")
         if not address.startswith("sqlite://"):
             return URL.create("sqlite", database=str(Path(address).absolute()))
     try:

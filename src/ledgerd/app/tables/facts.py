@@ -29,7 +29,7 @@ from ledgerd.app.tables.layout import Layout
 from ledgerd.protocol.types.identifiers import BlockId
 
 FORMAT = 1
-"""Of these tables and the journal."""
+"""The format of the library's own tables and of the journal."""
 
 OWN = MetaData()
 FACTS = Table(
@@ -68,7 +68,7 @@ class FollowedBlock(NamedTuple):
 
 
 class StoredFacts:
-    """Reads and writes them, in whatever transaction is open."""
+    """Reads and writes these facts, in the transaction that is open."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -107,7 +107,7 @@ class StoredFacts:
         self._connection.execute(insert(FACTS).values(name=name, fact=fact))
 
     def blocks(self) -> list[FollowedBlock]:
-        """Those that can be undone, and before them the one that can't; the newest comes first."""
+        """The applied blocks that can be undone, then the one before them, which can't; the newest comes first."""
         rows = self._connection.execute(select(BLOCKS).order_by(BLOCKS.c.number.desc()))
         return [FollowedBlock(each.number, BlockId(bytes(each.id)), each.settled, each.can_undo) for each in rows]
 
@@ -119,6 +119,6 @@ class StoredFacts:
         self._connection.execute(delete(BLOCKS).where(BLOCKS.c.number == number))
 
     def keep_from(self, base: int) -> None:
-        """This block is never undone, and those before it are forgotten."""
+        """Make this the oldest block that is remembered: it can't be undone any more."""
         self._connection.execute(delete(BLOCKS).where(BLOCKS.c.number < base))
         self._connection.execute(update(BLOCKS).where(BLOCKS.c.number == base).values(can_undo=False))

@@ -61,11 +61,11 @@ class UndoJournal(ABC):
 
     @abstractmethod
     def remove(self) -> None:
-        """Take it away; the tables can be changed without it then."""
+        """Remove the journal and its triggers; the tables can then be changed by anybody."""
 
     @abstractmethod
     def begin(self, block: int, *, keep: bool) -> None:
-        """Until `end`, changes are those of a block, and are recorded or not."""
+        """Begin a block: until `end`, changes belong to it, and are recorded if it can be undone."""
 
     @abstractmethod
     def end(self) -> None:
@@ -88,5 +88,5 @@ class UndoJournal(ABC):
 
 
 def written_alone(table: str) -> str:
-    """What those are told who would change a table from outside."""
+    """The error for programs that try to change a table from outside."""
     return f"table {table} is written by its ledgerd application alone"

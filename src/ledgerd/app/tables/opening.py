@@ -46,7 +46,7 @@ class TablesStatus(NamedTuple):
 
 
 def read_status(application: Application, address: str) -> TablesStatus:
-    """Without a lock: an application may run."""
+    """Read where the tables stand, without the lock: the application may run meanwhile."""
     url = url_of(address)
     place = place_of(url)
     if url.drivername == "sqlite" and not Path(place).is_file():

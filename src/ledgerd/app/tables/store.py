@@ -45,7 +45,7 @@ class FollowedTables:
 
     @property
     def applied(self) -> Sequence[FollowedBlock]:
-        """Those that can be undone, and before them the one that can't; the newest comes first."""
+        """The applied blocks that can be undone, then the one before them, which can't; the newest comes first."""
         return self._blocks
 
     @property
@@ -54,7 +54,7 @@ class FollowedTables:
         return self._blocks[0].number + 1 if self._blocks else self._application.first_block
 
     def keep_chain(self, chain: str) -> None:
-        """Remember which chain this is, once its first node was asked."""
+        """Store the id of the chain, when the first node has answered with it."""
         try:
             with self._connection.begin():
                 self._facts.chain = chain

@@ -71,7 +71,7 @@ class ReplayedOperations(Observer):
 
     @property
     def answer(self) -> NodeAnswer:
-        """As of `get_ops_in_block`."""
+        """The operations as `get_ops_in_block` answers them."""
         if self._found is None:
             raise OperatorError(
                 f"the replay has not applied block {self._number}: name a snapshot of an earlier block with --snapshot"
@@ -181,7 +181,7 @@ def _told(bundle: Bundle, answer: KeptAnswer) -> int:
 
 
 def _where(answer: KeptAnswer, given: KeptAnswer, of_a_node: set[str]) -> list[str]:
-    """In what an answer differs from this one; nothing where it does not."""
+    """The first difference between an answer and this one; None if they are equal."""
     if answer.error or given.error:
         is_same = answer.error.splitlines()[-1:] == given.error.splitlines()[-1:]
         return [] if is_same else [f"{_said(given)}, not {_said(answer)}"]

@@ -115,7 +115,7 @@ def _chain_in(text: str) -> str:
 
 
 def _usual_place() -> Path:
-    """That of the package and of the units, where this user may write there."""
+    """The data directory of the package and of the systemd units, if this user may write there."""
     if os.access(SYSTEM_PLACE if SYSTEM_PLACE.exists() else SYSTEM_PLACE.parent, os.W_OK):
         return SYSTEM_PLACE
     return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "ledgerd"

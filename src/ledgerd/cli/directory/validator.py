@@ -52,7 +52,7 @@ class ValidatorNow(msgspec.Struct, frozen=True):
 
 
 class Report(msgspec.Struct, frozen=True):
-    """All that is printed."""
+    """The report, as it is printed."""
 
     format: int
     validator: str

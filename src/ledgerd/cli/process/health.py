@@ -16,7 +16,7 @@ HEALTHY = 0
 UNHEALTHY = 1
 PATH = "/health"
 SECONDS = 5.0
-"""For the whole answer; a healthy node gives it within milliseconds."""
+"""The time for the whole answer; a healthy node gives it within milliseconds."""
 LONGEST = 4_096
 """Bytes of an answer that are printed."""
 

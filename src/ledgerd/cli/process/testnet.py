@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from ledgerd.cli.shared.terminal import report, until_asked_to_stop
-from ledgerd.node.testnet.network import NAME, LocalNetwork, Wishes, prepare
+from ledgerd.node.testnet.network import NAME, LocalNetwork, LocalNetworkSettings, prepare
 from ledgerd.node.testnet.plan import FILE, Plan
 from ledgerd.node.testnet.table import line, table
 from ledgerd.protocol.errors import OperatorError
@@ -31,10 +31,10 @@ MARK = "this-is-a-local-network"
 
 def run(chosen: argparse.Namespace) -> int:
     with folder_of(chosen) as folder, until_asked_to_stop() as stopping:
-        wishes = Wishes(
+        settings = LocalNetworkSettings(
             chosen.nodes, chosen.validators, chosen.block_time, chosen.base_port, chosen.hardfork_after, chosen.metrics
         )
-        plan = prepare(folder, wishes)
+        plan = prepare(folder, settings)
         _check(chosen, plan)
         with LocalNetwork(plan, PROGRAM) as network:
             network.start()

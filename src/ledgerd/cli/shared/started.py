@@ -30,7 +30,9 @@ class Start(NamedTuple):
 
 
 def start_of(data_dir: Path, root: Path = Path("/")) -> Start | None:
-    """That of the node that runs in a directory, else that of the unit that starts one there, if either is known."""
+    """How the node of a directory was started: the running one, else the systemd unit that starts one there; None if
+    unknown.
+    """
     process = holder_of(data_dir)
     found = None if process is None else _start_of_process(root / f"proc/{process}")
     if found is not None:

@@ -77,7 +77,7 @@ def _lines_of(file: Path) -> list[str]:
 
 
 def _read(file: Path, lines: list[str]) -> Iterator[tuple[str, PrivateKey | None]]:
-    """Each line with its key; comments and empty lines have none."""
+    """Each line of a file with its key; comments and empty lines have none."""
     for line in lines:
         text = line.partition("#")[0].strip()
         try:

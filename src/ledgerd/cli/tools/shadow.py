@@ -129,7 +129,7 @@ def _key_of_node(data_dir: Path | None) -> PrivateKey:
 
 
 def _report_file(file: Path) -> int:
-    """Of a difference, or of a record that was signed."""
+    """Print the report of a difference or of a signed record; returns the exit code."""
     signed = _signed(file)
     if signed is None:
         _print(bundle_lines(read_bundle(file), str(file)))

@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 AT_ONCE = 32
 POLL_SECONDS = 0.2
 LONGEST_WAIT = 4.0
-"""Without a word of a block, the head is asked for."""
+"""Seconds without a message about a block after which the head is asked for."""
 PAUSE = 1.0
 MOST_KINDS = 3
 BEFORE_THE_FIRST = "0" * 40

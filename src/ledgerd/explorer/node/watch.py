@@ -66,7 +66,7 @@ class ChainWatch:
         self.away = "it has not been asked yet"
         """Why the node does not answer; empty while it does."""
         self.has_history = True
-        self.observers: list[Callable[[], None]] = []
+        self.on_change: list[Callable[[], None]] = []
         """Called when a block was added, and when the node went away or came back."""
         self._names: tuple[str, ...] = ()
 
@@ -101,8 +101,8 @@ class ChainWatch:
             self.notify()
 
     def notify(self) -> None:
-        for observer in self.observers:
-            observer()
+        for call in self.on_change:
+            call()
 
     @property
     def participation(self) -> int:

@@ -39,7 +39,7 @@ log = logging.getLogger(__name__)
 
 HTML = "text/html; charset=utf-8"
 KEPT_BYTES = 32 << 20
-"""Of replies and the addresses that they are kept by, until the next block."""
+"""The most bytes of replies, with the addresses that they are kept by, until the next block."""
 KEPT_BESIDE = 1_024
 """Bytes that a reply takes besides, so that those without a body are bounded too."""
 LATE_SECONDS = 30
@@ -114,10 +114,10 @@ class PageMaker:
         self._clock = clock
         self._kept: OrderedDict[tuple[str, str, str], PageReply] = OrderedDict()
         self.kept_bytes = 0
-        """Of pages that are kept until the next block."""
+        """The bytes of pages that are kept until the next block."""
         self.drawn = 0
         """Pages that were made, and not taken from memory."""
-        watch.observers.append(self._forget)
+        watch.on_change.append(self._forget)
 
     def _forget(self) -> None:
         self._kept.clear()

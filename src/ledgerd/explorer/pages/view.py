@@ -83,7 +83,7 @@ class Visit:
     """What stands in the path."""
     query: Mapping[str, str]
     code: str
-    """Of the language."""
+    """The code of the visitor's language."""
     now: float
 
     def text(self, name: str, most: int = 200) -> str:

@@ -35,7 +35,7 @@ USUAL = {
 
 CHOICES = frozenset(("lang", "theme"))
 READ_BYTES = 1_024
-"""Of the header; a choice that stands behind them is not known."""
+"""Bytes of the header that are searched for the visitor's choices, such as the language."""
 
 MARKS = frozenset((b"forwarded", b"via", b"x-forwarded-host", b"x-forwarded-proto", b"x-real-ip"))
 """Headers that programs of this machine do not send, and proxies do."""

@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 OWN_MACHINE = ("127.0.0.0/8", "::1")
 """A proxy here is believed which address its visitor has; where none is named, the operator may ask."""
 NAMING = {"header": "X-Forwarded-For"}
-"""By which a proxy says who its visitor is."""
+"""The headers in which a proxy says who its visitor is."""
 
 
 class OpenPage(Protocol):
@@ -69,7 +69,7 @@ class Visitors(Server):
         self._clock = clock
         self._pinged = 0.0
         self._has_warned = False
-        watch.observers.append(self._spread)
+        watch.on_change.append(self._spread)
 
     def admit(self, connection: Connection) -> bool:
         is_admitted = super().admit(connection)

@@ -18,6 +18,7 @@ WEB = ("http://", "https://")
 LONGEST_URL = 2_048
 SHOWN_URL = 60
 NO_TRANSACTION = "0" * 40
+"""The id of a transaction in what a step of the block brought about."""
 REMEMBERED = 4_096
 """Values of a kind whose links are remembered: on the pages of one chain the same ones stand again and again."""
 

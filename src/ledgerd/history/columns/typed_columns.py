@@ -18,7 +18,7 @@ from ledgerd.codec.types.strings import Text
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.roles import Meaning, Role, VoteOn, amount_field, field_marked
 from ledgerd.protocol.operations.touched import actor_of
-from ledgerd.protocol.types.assets import Asset
+from ledgerd.protocol.types.assets import Asset, symbol_name
 from ledgerd.protocol.types.names import AccountName, NameKind
 
 REPLACEMENT = "\ufffd"
@@ -101,8 +101,7 @@ def units_of(amount: Decimal, symbol: int) -> int:
 
 @lru_cache(256)
 def _symbol(symbol: int) -> tuple[int, str]:
-    raw = symbol.to_bytes(8, "little")
-    return -raw[0], mended(raw[1:].partition(b"\0")[0].decode("utf-8", "surrogateescape"))[0]
+    return -(symbol & 0xFF), mended(symbol_name(symbol).decode("utf-8", "surrogateescape"))[0]
 
 
 class CastVote(NamedTuple):

@@ -56,7 +56,7 @@ class CopiedBlock(NamedTuple):
     """A block of another history."""
 
     event: BlockApplied
-    """With the operations that were recorded, and without balances and images."""
+    """The event of this block as it was recorded: its operations, without balances and images of accounts."""
     changes: KeptChanges
     images: Sequence[AccountImage]
 
@@ -106,7 +106,7 @@ class EmbeddedStore(Closing):
 
     @property
     def environment(self) -> lmdb.Environment:
-        """For readers in this process, since a process may open a database only once."""
+        """The open database, for readers in this process: a process may open it only once."""
         return self._disk.environment
 
     def record(self, events: Sequence[Event]) -> None:

@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 DAMAGED_SUFFIX = ".damaged"
 
 HISTORY_STEPS: tuple[Conversion, ...] = ()
-"""One for each format after that of version 1.0.0."""
+"""Conversions to each format after that of version 1.0.0."""
 
 
 def open_history(

@@ -35,7 +35,7 @@ class LogBytes:
                 self._files = LogFiles(self._folder, FULL_LOG, writable=False)
 
     def read(self, spans: Sequence[Span]) -> list[bytes]:
-        """In the given order; shorter where the log does not have them."""
+        """Read these spans in the given order; the result is shorter where the log does not have them all."""
         found: list[bytes] = []
         begins = self._begins(spans)
         while len(found) < len(spans):

@@ -65,7 +65,9 @@ class AccountFilter:
         self._ranges = sorted(first_given.items(), key=lambda pair: text_order(pair[0]))
 
     def tracks(self, name: str) -> bool:
-        """Not a plain comparison with a range: as in the reference, it mixes two orders (section 13.1, quirk)."""
+        """Whether a name lies in one of the ranges. As in the reference, the comparison mixes two orders (section 13.1,
+        quirk).
+        """
         if not self._ranges:
             return True
         place = text_order(name)

@@ -27,10 +27,12 @@ BLOCKS_A_READ = 2_000
 """At most in one transaction of the history: a long one would keep its file from using its room again."""
 
 ROWS_A_GROUP = 400_000
-"""Of all tables, about; what is in memory before it is written."""
+"""About so many rows of all tables are in memory before they are written."""
 
 BYTES_A_GROUP = 16 << 20
-"""Of packed operations, about: of large ones fewer are in memory, where each takes several times its bytes."""
+"""About so many bytes of packed operations are in memory before they are written; decoded, each takes several times
+that.
+"""
 
 COMPRESSION = "zstd"
 
@@ -41,7 +43,7 @@ class WrittenFiles(NamedTuple):
     blocks: ExportedRange
     added: int
     operations: int
-    """In the files that were written."""
+    """Operations in the files that were written."""
     files: int
 
 

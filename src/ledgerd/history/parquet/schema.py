@@ -10,10 +10,10 @@ import pyarrow as pa
 from ledgerd.history.columns.rows import COLUMNS, TableRow
 
 VERSION = 1
-"""Of the schema: one more with each change that a question could notice."""
+"""The version of the schema: it grows with each change that a query could notice."""
 
 DECIMALS = 6
-"""Those of SHARES: no amount of the chain has more."""
+"""The decimals of SHARES: no amount of the chain has more."""
 
 LEFT_OUT = {"block_range", "sequence", "entry"}
 """Columns that only PostgreSQL needs. The order of an account's entries is that of `block` and `place`."""

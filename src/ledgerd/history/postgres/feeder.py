@@ -20,9 +20,9 @@ from ledgerd.history.settings import HistorySettings
 
 MOST_BLOCKS = 2_000
 MOST_ROWS = 30_000
-"""Of operations and of the accounts that these touch."""
+"""Rows of one batch: operations, and the accounts that they touch."""
 MOST_BYTES = 4 << 20
-"""Of packed operations; their JSON and columns may have more than ten times as many."""
+"""Bytes of packed operations in one batch; their JSON and columns may take more than ten times as many."""
 
 COMMAND_SECONDS = 60.0
 INDEX_SECONDS = 86_400.0

@@ -19,7 +19,7 @@ from ledgerd.history.settings import HistorySettings
 log = logging.getLogger(__name__)
 
 POLL_SECONDS = 0.05
-"""Between two reads of the history, when all of it is fed."""
+"""The pause between two reads of the history when all of it is fed."""
 
 FIRST_PAUSE = 0.5
 LONGEST_PAUSE = 30.0

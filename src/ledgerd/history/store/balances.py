@@ -24,7 +24,9 @@ class KeptChange(NamedTuple):
 
     account: str
     place: int
-    """Of the operation among the recorded ones of its block; `NO_OPERATION` where it is none, or not recorded."""
+    """The place of the operation among the recorded ones of its block; `NO_OPERATION` if something else has changed
+    the balance, or the operation is not recorded.
+    """
     step: str
     before: Amounts
     after: Amounts

@@ -21,7 +21,7 @@ from ledgerd.state.objects.accounts.accounts import ACCOUNTS
 
 _KINDS = tuple(bytes((kind,)) for kind in ImageKind)
 _END = b"\0"
-"""Behind a name: no name has a zero byte."""
+"""Ends a name: no name has a zero byte."""
 _LENGTH = struct.Struct(">H")
 
 

@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 POLL_SECONDS = 0.25
 
 LONGEST_PAUSE = 300.0
-"""Between two attempts; the first is a second, each is twice the one before."""
+"""The longest pause between two attempts; the first pause is a second, and each is twice the one before."""
 
 STORED_EVERY = 1_000
 """Blocks without an event after which the position is stored."""

@@ -24,7 +24,7 @@ class HookPosition(msgspec.Struct, frozen=True):
     marks: dict[int, str] = {}
     """What distinguishes the reversible blocks that were examined."""
     sent: tuple[int, ...] = ()
-    """Those of them of which something was sent, whether or not that was acknowledged."""
+    """Blocks that can be undone of which something was sent, acknowledged or not."""
     failures: int = 0
     """Attempts in a row that have failed."""
     behind: int = 0
@@ -39,7 +39,7 @@ def position_file(folder: Path, hook: Webhook) -> Path:
 
 
 def read_position(file: Path) -> HookPosition:
-    """That of a newer version is one at which nothing goes on."""
+    """Read the position of a webhook. One that a newer version has written stops the webhook."""
     try:
         raw = file.read_bytes()
     except FileNotFoundError:

@@ -57,19 +57,19 @@ def _types(value: str) -> tuple[str, ...]:
 
 def _direction(value: str) -> str:
     if value not in {each.name.lower() for each in Direction}:
-        raise WebhookFault("direction: incoming, outgoing or any")
+        raise WebhookFault("direction must be incoming, outgoing or any")
     return value
 
 
 def _reversible(value: str) -> bool:
     if value not in {"true", "false"}:
-        raise WebhookFault("reversible: true or false")
+        raise WebhookFault("reversible must be true or false")
     return value == "true"
 
 
 def _start(value: str) -> int:
     if not value.isdecimal() or len(value) > 10:
-        raise WebhookFault("start: the number of a block")
+        raise WebhookFault("start must be the number of a block")
     return int(value)
 
 

@@ -15,10 +15,10 @@ from ledgerd.client.exchange import AnswerPart, AnswerReader, request_of
 from ledgerd.client.pool import HttpLink
 
 SECONDS = 10.0
-"""From the connection to the first line of the answer."""
+"""The time from the connection to the first line of the answer."""
 
 ANSWER_BYTES = 4096
-"""Of the first line of an answer."""
+"""The most bytes of the first line of an answer."""
 
 LONGEST_SECRET = 4096
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
@@ -38,7 +38,7 @@ def read_secret(file: Path) -> bytes:
     if mode & OTHERS:
         raise NotDelivered(f"others than its owner may read the secret: chmod 600 {file}")
     if not 0 < len(secret) <= LONGEST_SECRET:
-        raise NotDelivered(f"the secret has 1 to {LONGEST_SECRET} bytes: {file}")
+        raise NotDelivered(f"the secret must have 1 to {LONGEST_SECRET} bytes: {file}")
     return secret
 
 

@@ -50,8 +50,8 @@ def target_of(url: str) -> NodeAddress:
     except ValueError as fault:
         raise WebhookFault(f"the URL cannot be read: {fault}") from None
     if parts.scheme not in (WEB, SECURE_WEB) or not host:
-        raise WebhookFault("the URL begins with http://HOST or https://HOST")
+        raise WebhookFault("the URL must begin with http://HOST or https://HOST")
     if parts.username is not None or parts.fragment or not url.isascii() or not url.isprintable():
-        raise WebhookFault("the URL has no user, no fragment, and ASCII characters only")
+        raise WebhookFault("the URL must have no user and no fragment, and only ASCII characters")
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     return NodeAddress(parts.scheme, host, port, path)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from ledgerd.node.config.given import ConfigurationError, Given
-from ledgerd.node.config.options.declaration import Option, OptionSection, Surroundings, WrongTogether
+from ledgerd.node.config.options.declaration import Option, OptionSection, SectionContext, WrongTogether
 from ledgerd.node.config.values.kind import WrongValue
 
 R = TypeVar("R")
@@ -43,7 +43,7 @@ class OptionReader:
         if self.problems:
             raise ConfigurationError(self.problems)
         try:
-            return section.made(values, Surroundings(data_dir, current_dir, self.remarks.append))
+            return section.made(values, SectionContext(data_dir, current_dir, self.remarks.append))
         except WrongTogether as problem:
             places = self.given.get(problem.option) or [Given("", None)]
             self.problems.append(f"{places[-1].where}: {problem.option} {problem}")

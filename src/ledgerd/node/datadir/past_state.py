@@ -51,7 +51,7 @@ log = logging.getLogger(__name__)
 UNFINISHED = ".unfinished"
 """The suffix of the folder in which the state grows."""
 NOTE = "past-state.json"
-"""In that folder: what is made there."""
+"""The file in that folder that says which state is being made there."""
 
 SNAPSHOT_SUFFIX = SUFFIXES[0]
 
@@ -187,7 +187,9 @@ class PastState:
         self._require_blocks(0, f"{none}this would begin behind")
 
     def _nearest_snapshots(self) -> Iterator[Path]:
-        """Those of the node, from the nearest down; the number in a name may be a bit too low."""
+        """The node's snapshots, from the nearest below the block down; the number in a file's name may be a bit too
+        low.
+        """
         kept = kept_in(self._configuration.snapshot.directory)
         for each in sorted(kept, key=lambda each: each.number, reverse=True):
             if each.number <= self._at:

@@ -33,9 +33,9 @@ VERIFIED = "verified"
 
 PARTIAL = "verified.part"
 GOING_BACK = "going-back"
-"""In it while the node goes back: the addresses of the peers that are to be banned afterwards."""
+"""The file in that folder, while the node goes back, with the addresses of peers that are banned afterwards."""
 BANNED = "banned-peers"
-"""Those addresses, in the folder of the state, until the next start bans them."""
+"""The file in the folder of the state with those addresses, until the next start bans them."""
 SPARE = 1 << 30
 """Bytes that have to be free beside the copy."""
 

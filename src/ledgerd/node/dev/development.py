@@ -82,7 +82,7 @@ class DevSnapshots:
         return self._kept[number]
 
     def put_back(self, kept: DevSnapshot, folder: Path, head: int) -> None:
-        """Of 65,536 summaries each block since has changed one."""
+        """Restore the state of a snapshot, and the block summaries that each later block has changed."""
         for number in [each for each in self._kept if each > kept.number]:
             shutil.rmtree(self._kept.pop(number).folder, ignore_errors=True)
         since = range(kept.head + 1, head + 1)
@@ -121,10 +121,10 @@ def content_of(block: Block) -> str:
 
 MOST_BLOCKS = 100_000
 MOST_SLOTS = 10 * BLOCKS_PER_YEAR
-"""That one call may move the clock by: each missed slot costs time on the chain's thread."""
+"""The most slots by which one call moves the clock: each missed slot costs time on the chain's thread."""
 SNAPSHOT_FOLDER = "dev-snapshots"
 SPREAD_SECONDS = 10
-"""By which expirations of transactions that were made at the same time may differ."""
+"""The spread of the expirations of transactions that were made at the same time."""
 
 
 class DevOptions(msgspec.Struct, frozen=True):
@@ -163,7 +163,7 @@ class Development(NodePart):
         shutil.rmtree(folder, ignore_errors=True)
         self._snapshots = DevSnapshots(folder)
         self._producer: Producer | None = None
-        self.after_revert: list[Callable[[], None]] = []
+        self.on_revert: list[Callable[[], None]] = []
 
     @property
     def producer(self) -> Producer:
@@ -267,8 +267,8 @@ class Development(NodePart):
         self._chain.reopen(partial(self._snapshots.put_back, kept, self._chain.folder, head))
         self._time.shift = kept.shift
         self._catch_up_with_head()
-        for action in self.after_revert:
-            action()
+        for call in self.on_revert:
+            call()
         return self._head()
 
     async def _forget_pending(self, _payload: bytes) -> bytes:
@@ -304,8 +304,8 @@ class DevRuntime(Runtime):
     def __init__(self, configuration: Configuration, options: DevOptions) -> None:
         super().__init__(configuration, parts=dev_parts(options))
         development, webserver = self.part(Development), self.webserver
-        webserver.broadcasts.after_transaction.append(development.mine_at_once)
-        development.after_revert.append(partial(webserver.publish, dev_api.REVERTED, b""))
+        webserver.broadcasts.on_transaction.append(development.mine_at_once)
+        development.on_revert.append(partial(webserver.publish, dev_api.REVERTED, b""))
         webserver.offer("dev_api", development.handlers)
         self._explorer = options.explorer
         self.explorer_addresses: list[tuple[str, int]] = []

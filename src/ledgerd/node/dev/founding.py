@@ -46,7 +46,7 @@ class DevAgent(NamedTuple):
 
     @property
     def key(self) -> PrivateKey:
-        """The same on every development chain."""
+        """The key of the account, which is the same on every development chain."""
         return PrivateKey.from_password(self.account, self.name, "ledgerd dev")
 
 

@@ -20,7 +20,9 @@ class SigningPermit:
         self._forbidden: dict[str, str] = {}
         self._checks: tuple[Callable[[], str], ...] = ()
         self.seconds_to_our_slot: Callable[[], int | None] = lambda: None
-        """For the thread of the chain; None where this node signs nothing. Set by production."""
+        """Seconds until this node's next slot, or None if it signs nothing. Set by production, called on the chain's
+        thread.
+        """
 
     def forbid(self, name: str, reason: str) -> None:
         self._forbidden = {**self._forbidden, name: reason}
@@ -39,7 +41,7 @@ class SigningPermit:
 
 
 class PartContext(NamedTuple):
-    """The same for all parts of a node, except for `work`."""
+    """What every part of a node gets. It is the same for all parts, except for `work`."""
 
     work: Work
     configuration: Configuration

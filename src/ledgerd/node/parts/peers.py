@@ -143,7 +143,7 @@ class PeersPart(NodePart):
             self._precompute = PrecomputePool(self._chain.network, processes, self.work, log_format=self._log_format)
         meters = self._meters.meters
         state.core.meter = None if meters is None else PeerMeter(meters.cells)
-        state.core.catch_up_begins = self.check_room
+        state.core.on_catch_up = self.check_room
         precompute = self._precompute.precompute if self._precompute is not None else None
         for address in read_banned_once(self._chain.files.folder):
             state.core.bans.ban(address, self._time.wall_seconds(), BAN_SECONDS)
@@ -157,7 +157,7 @@ class PeersPart(NodePart):
         return driver
 
     def check_room(self, blocks: int) -> None:
-        """Before blocks are fetched: whether the disk has room for their log and for the growth of the state."""
+        """Warn, before blocks are fetched, if the disk lacks space for their log and for the growth of the state."""
         average = max(LEAST_AVERAGE, self._chain.chain.globals.average_block_size)
         needed = blocks * average + self._chain.files.space.min_free
         free = shutil.disk_usage(self._chain.folder).free

@@ -43,7 +43,7 @@ CAUSES = {
     TickOutcome.SIGNED_BY_ANOTHER: "branch",
     TickOutcome.ALREADY_SIGNED: "branch",
 }
-"""By the last outcome for a slot; one that was signed and is not in the chain is on a branch."""
+"""The cause of a missed slot, by its last outcome. A block that was signed but is not in the chain is on a branch."""
 
 
 class LostSlots:
@@ -153,7 +153,7 @@ class ProductionPart(NodePart):
             await self._time.sleep(BLOCK_INTERVAL / 2)
 
     def _quiet_slots(self) -> tuple[int, bool]:
-        """On the thread of the chain: how many are known to come, and whether they are enough of a chain in step."""
+        """How many of the next slots are known to be of others, and whether they are enough, with the chain in step."""
         facts = read_facts(self._chain.chain, self._settings.names)
         count, second = quiet_slots(facts), self.clock() // SECOND
         # In a short schedule, a validator in its middle never has so many.

@@ -120,7 +120,7 @@ class HistoryFeedPart(NodePart):
             configuration.history,
             configuration.application.log_format,
         )
-        self.news = FeedStatus()
+        self.status = FeedStatus()
 
     async def start(self) -> None:
         require_driver()
@@ -154,10 +154,10 @@ class HistoryFeedPart(NodePart):
                 writer.transport.abort()
                 await child.stop(ENDING_SECONDS)
 
-    def _report(self, news: FeedStatus) -> None:
-        self.news = news
-        problem = f"nothing is fed to PostgreSQL behind block {news.block}: {news.reason}" if news.reason else ""
-        self.work.warn(FEED, problem or news.warning)
+    def _report(self, status: FeedStatus) -> None:
+        self.status = status
+        problem = f"nothing is fed to PostgreSQL behind block {status.block}: {status.reason}" if status.reason else ""
+        self.work.warn(FEED, problem or status.warning)
 
 
 def require_driver() -> None:
@@ -197,7 +197,7 @@ class ArchivePart(NodePart):
                 await asyncio.sleep(TROUBLED_SECONDS)
 
     async def _copy(self) -> None:
-        """Until an error; half of the time is left to others."""
+        """Copy blocks to the archive until an error, for at most half of the time."""
         options, loop = self._options, asyncio.get_running_loop()
         copying = await in_thread(Copying, self._logs, options.block_archive_dir, options.block_archive_range)
         try:

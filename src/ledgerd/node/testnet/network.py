@@ -114,8 +114,8 @@ def _guarded(plan: Plan, member: Member) -> Iterator[str]:
     yield "validator-guard-disable-on-shutdown = false"
 
 
-class Wishes(msgspec.Struct, frozen=True):
-    """What a network should be like. Nodes and validators are fixed when it is founded."""
+class LocalNetworkSettings(msgspec.Struct, frozen=True):
+    """The settings of a local network. Nodes and validators are fixed when it is founded."""
 
     nodes: int = 5
     validators: int = 21
@@ -161,20 +161,20 @@ class LocalNetwork:
         self.stop()
 
 
-def prepare(folder: Path, wishes: Wishes, dialling: Callable[[Plan], Seeds] | None = None) -> Plan:
+def prepare(folder: Path, settings: LocalNetworkSettings, dialling: Callable[[Plan], Seeds] | None = None) -> Plan:
     folder.mkdir(parents=True, exist_ok=True)
     with lock_writer(folder):
-        return _prepare(folder, wishes, dialling or (lambda _: {}))
+        return _prepare(folder, settings, dialling or (lambda _: {}))
 
 
-def _prepare(folder: Path, wishes: Wishes, dialling: Callable[[Plan], Seeds]) -> Plan:
+def _prepare(folder: Path, settings: LocalNetworkSettings, dialling: Callable[[Plan], Seeds]) -> Plan:
     known = read_keys(folder)
-    keys = known or new_keys(wishes.nodes, wishes.validators, wishes.hardfork_after)
-    plan = plan_of(folder, keys, wishes.base_port)
-    write_configurations(plan, dialling(plan), metrics=wishes.metrics)
+    keys = known or new_keys(settings.nodes, settings.validators, settings.hardfork_after)
+    plan = plan_of(folder, keys, settings.base_port)
+    write_configurations(plan, dialling(plan), metrics=settings.metrics)
     if known is None:
         plan.chain_file.unlink(missing_ok=True)
-    _set_clock(plan, wishes)
+    _set_clock(plan, settings)
     if known is None:
         _found(plan, load_parameters(plan.chain_file))
         write_keys(folder, keys)  # last, so that an interrupted founding is done again
@@ -191,9 +191,9 @@ def _found(plan: Plan, network: ChainParameters) -> None:
         copy_chain(first.folder, member.folder)
 
 
-def _set_clock(plan: Plan, wishes: Wishes) -> None:
+def _set_clock(plan: Plan, settings: LocalNetworkSettings) -> None:
     """A network that was stopped goes on where it was: so it misses no slots, and no emergency begins."""
-    now, rate = int(time.time()), BLOCK_INTERVAL / wishes.block_time
+    now, rate = int(time.time()), BLOCK_INTERVAL / settings.block_time
     founded = showed = now
     if plan.chain_file.exists():
         network = load_parameters(plan.chain_file)

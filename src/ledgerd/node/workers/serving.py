@@ -18,7 +18,7 @@ from ledgerd.rpc.link.switchboard import Handler, Switchboard
 from ledgerd.rpc.link.topics import HEALTH, HealthReport, packed_topic
 from ledgerd.rpc.settings import WebserverSettings
 from ledgerd.rpc.workers import ClientEndpoint, Workers, endpoints_of
-from ledgerd.supervision.health import HealthNews
+from ledgerd.supervision.health import HealthStatus
 from ledgerd.supervision.part import Part
 from ledgerd.supervision.work import Work
 
@@ -74,8 +74,8 @@ class ApiWorkersPart(Part):
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self.board.publish_retained, topic, payload)
 
-    def health_changed(self, news: HealthNews) -> None:
-        self._health = packed_topic(HealthReport(dict(news.down), news.warnings))
+    def health_changed(self, status: HealthStatus) -> None:
+        self._health = packed_topic(HealthReport(dict(status.down), status.warnings))
         self.publish_retained(HEALTH, self._health)
 
     async def stop(self) -> None:

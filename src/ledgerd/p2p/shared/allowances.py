@@ -63,7 +63,7 @@ class Allowance:
         self.offered = Quota(OFFERED, OFFERED_A_SECOND, now)
         """Transactions of clients that it is sent: signatures, or parts of 512 bytes (`p2p.talk.offers`)."""
         self.repeated = Quota(REPEATED, REPEATED_A_SECOND, now)
-        """The same for those that it is sent again."""
+        """Offers of transactions that the peer is sent again, likewise."""
         self.reputation = 0
         """Its recently accepted transactions, less some for each refused one."""
         self.spent = 0.0

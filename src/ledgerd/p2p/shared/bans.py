@@ -8,7 +8,7 @@ from ledgerd.p2p.wire.endpoints import subnet_of
 ADDRESS_LIMIT = 30.0
 """An address with so many offences that have not expired is banned."""
 SUBNET_LIMIT = 120.0
-"""The same for a whole subnet."""
+"""The limit for a whole subnet."""
 FADE_SECONDS = 60.0
 """Seconds after which an offence expires."""
 BAN_SECONDS = 3600

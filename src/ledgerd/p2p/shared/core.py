@@ -62,12 +62,14 @@ class Core:
         self.meter: PeerMeter | None = None
         self.last_block_at: float | None = None
         """When a block from the network was last accepted, or the mode turned to SYNC."""
-        self.catch_up_begins: Callable[[int], None] | None = None
-        """Told how many blocks are missing when they begin to be fetched."""
+        self.on_catch_up: Callable[[int], None] | None = None
+        """Called with the number of missing blocks when the node begins to fetch them."""
         self.precomputes = False
         """Whether the driver carries out `Precompute`: other processes compute ahead of waiting blocks."""
         self.room: Callable[[int], int] = lambda _: NO_BUFFER
-        """The bytes that the send buffer of a peer takes before transactions are left out; the driver knows."""
+        """The free bytes in a peer's send buffer, set by the driver: transactions are not sent to a peer whose buffer
+        is full.
+        """
         self.seed_addresses = {plain_address(seed.host) for seed in settings.seeds}
         self._peers: dict[int, Peer] = {}
         self._closed: list[Peer] = []

@@ -132,7 +132,7 @@ class Peer:
         self.pushed_late: float | None = None
         """Seconds from the slot of the last block that came from it first until it was here; nothing before one."""
         self.beaten_until = 0.0
-        """Until then its branch counts as worse than ours, whatever its height."""
+        """Until this time the peer's branch counts as worse than ours, whatever its height."""
         self.known_blocks: deque[BlockId] = deque(maxlen=KNOWN_BLOCKS)
         self.asked_us = Window()
         self.asked_it = Window()
@@ -225,7 +225,7 @@ class Peer:
         self.node_status = hello.node_status
 
     def doubt(self, now: float) -> None:
-        """It sent nothing useful: ignore its height for a time, longer each time."""
+        """The peer sent nothing useful: ignore its height for a time, which grows each time."""
         self.failures += 1
         if self.failures > 1:
             self.doubted_until = now + min(300.0, 15.0 * self.failures)

@@ -114,8 +114,8 @@ class Intake:
         core = self._core
         ahead = [reach for peer in core.trusted() if (reach := core.reach_of(peer)) > core.chain.head_number]
         target = max(ahead, default=core.chain.head_number)
-        if core.catch_up_begins is not None and self._report.begins(core.chain.head_number, target):
-            core.catch_up_begins(target - core.chain.head_number)
+        if core.on_catch_up is not None and self._report.begins(core.chain.head_number, target):
+            core.on_catch_up(target - core.chain.head_number)
         step = self._report.step(core.now, core.chain.head_number, target, len(ahead))
         if step is not None:
             log.info("%s", step.text, extra=shown(step))

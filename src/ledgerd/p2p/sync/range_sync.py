@@ -304,7 +304,7 @@ class RangeSync:
             self._ranges.hole(start, end)
 
     def _came_short(self, peer: Peer, last: int, requested: RequestedRange) -> None:
-        """It serves no more by ranges; higher blocks come by pushes and gap fills."""
+        """The peer serves no more blocks by ranges: higher ones come as pushed blocks and through gap fills."""
         self._ends[peer.id] = (peer.reach, last)
         if self._ranges.next == requested.end + 1:
             self._ranges.next = last + 1

@@ -11,6 +11,7 @@ from ledgerd.p2p.shared.peer import Peer
 from ledgerd.p2p.sync.gap_fill import MOST_BLOCKS, REPLY_BYTES
 from ledgerd.p2p.wire import messages
 from ledgerd.p2p.wire.frames import MAX_PAYLOAD
+from ledgerd.protocol.blocks.block import number_of_packed
 
 RANGE_BYTES = MAX_PAYLOAD - 65_536
 MOST_IN_RANGE = 1_000
@@ -49,7 +50,7 @@ def serve_range(core: Core, peer: Peer, request: messages.GetBlockRange) -> None
     elif is_full:
         next_available, is_last = end, False
     else:
-        reached = int.from_bytes(blocks[-1][:4], "big") + 1
+        reached = number_of_packed(blocks[-1])
         next_available, is_last = (reached + 1 if reached < latest else 0), reached >= latest
     core.send_frame(
         peer, messages.BlockRangeReply.NUMBER, messages.range_reply_frame(blocks, next_available, is_last=is_last)

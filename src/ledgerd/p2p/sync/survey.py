@@ -127,7 +127,7 @@ class Survey:
         return found
 
     def _trusted_name(self, peer: Peer) -> str | None:
-        """As which trusted peer it counts: one that we have dialled by that name, or that has that address."""
+        """The name of the trusted peer that a peer is: one that we dialled by this name, or that has this address."""
         trusted = self._core.settings.trusted_hosts
         if not peer.is_incoming and peer.endpoint.host in trusted:
             return peer.endpoint.host

@@ -44,7 +44,7 @@ class SyncWatchdog:
         return wants
 
     def stagnated(self) -> Cause | None:
-        """After half a minute without a block, request again; the third time ends the sync (9.4)."""
+        """After half a minute without a block, request blocks again; the third time, end the sync (9.4)."""
         core, last = self._core, self._core.last_block_at
         if core.mode is not Mode.SYNC or last is None or core.now - last < STAGNATION_SECONDS:
             return None

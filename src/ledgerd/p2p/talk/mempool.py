@@ -88,7 +88,7 @@ class Mempool:
         self._remember(transaction.id, transaction.expiration)
 
     def refuse(self, transaction: Transaction, now: float) -> None:
-        """It is remembered with its signatures, which its id does not cover: it may be valid with others, or later."""
+        """Remember a refused transaction together with its signatures: with other ones, or later, it may be valid."""
         self._remember(_signed_id(transaction), min(transaction.expiration, int(now) + REFUSED_SECONDS))
 
     def clean(self, now: float, *, drops_unanchored: bool) -> None:

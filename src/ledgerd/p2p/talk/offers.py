@@ -51,11 +51,11 @@ class OfferProgress:
 
     def __init__(self, head: int) -> None:
         self.sent = 0
-        """All up to this one were sent over it."""
+        """The number of the last offer that was sent over this connection."""
         self.repeated = self.round_end = 0
-        """All up to the first were repeated in this round, which ends with the second."""
+        """The last offer that was repeated in this round, and the offer with which the round ends."""
         self.round_began = head
-        """The number of the head then."""
+        """The number of the head block when the round began."""
 
 
 class Offers:
@@ -64,12 +64,12 @@ class Offers:
     def __init__(self, core: Core) -> None:
         self._core = core
         self._offers: dict[int, OfferedTransaction] = {}
-        """By their numbers, which rise."""
+        """The offers by their numbers, in rising order."""
         self._numbers: dict[TransactionId, int] = {}
         self._last = 0
         self._bytes = 0
         self._progress: dict[int, OfferProgress] = {}
-        """By the ids of peers, which are those of connections."""
+        """How far each peer was served, by its id, which is that of its connection."""
 
     def __len__(self) -> int:
         return len(self._offers)
@@ -129,7 +129,7 @@ class Offers:
             self.serve(peer)
 
     def serve(self, peer: Peer) -> OfferProgress:
-        """As far as its limit goes; the rest follows at a tick."""
+        """Send the requested transactions, as far as the peer's limit allows; the rest follows at a tick."""
         head = self._core.chain.head_number
         progress = self._progress.setdefault(peer.id, OfferProgress(head))
         progress.sent = self._send(peer, progress.sent, self._last, peer.allowance.offered, head)

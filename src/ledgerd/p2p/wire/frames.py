@@ -55,7 +55,7 @@ class FrameReader:
         self._buffer += data
 
     def next_frame(self, now: float) -> Frame | None:
-        """After `FrameTooLarge` nothing more can be read."""
+        """The next complete frame, or None. After `FrameTooLarge` nothing more can be read."""
         buffer = self._buffer
         if len(buffer) < HEADER.size:
             return None

@@ -7,6 +7,7 @@ from typing import ClassVar, NewType
 import msgspec
 
 from ledgerd.codec import DecodeError, codec_of, declare
+from ledgerd.codec.partial import bytes_before
 from ledgerd.codec.types.numbers import UInt8, UInt16, UInt32
 from ledgerd.codec.types.strings import FixedBytes
 from ledgerd.codec.types.varint import pack_varint
@@ -110,7 +111,7 @@ class BlockReply(Message, frozen=True, tag=5107):
     """One block: the answer to a request, or a pushed new block."""
 
     BESIDE_BLOCK: ClassVar[int] = 64
-    """Bytes of the payload beside the block: five, and some for later versions."""
+    """Bytes of the payload beside the block: those of `ReplyEnd`, and some for later versions."""
 
     block: Block
     next_available: UInt32
@@ -189,8 +190,8 @@ for _kind in Message.__subclasses__():
     _kind.NUMBER = int(_kind.__struct_config__.tag or 0)
     MESSAGES[_kind.NUMBER] = _kind
 
-HELLO_WITHOUT_NODE_ID = 62
-HELLO_SIZE = 95
+HELLO_WITHOUT_NODE_ID = bytes_before(Hello, "node_id")
+HELLO_SIZE = HELLO_WITHOUT_NODE_ID + len(NO_NODE)
 
 
 def read_message(frame: Frame) -> Message:
@@ -218,9 +219,16 @@ def _read_hello(payload: bytes) -> Hello:
 # -- frames of packed blocks, which are sent without decoding
 
 
+class ReplyEnd(msgspec.Struct, frozen=True):
+    """What stands behind the blocks of a `BlockRangeReply`, and behind the block of a `BlockReply`."""
+
+    next_available: UInt32
+    is_last: bool
+
+
 def range_reply_frame(packed: list[bytes], next_available: int, *, is_last: bool) -> bytes:
-    tail = next_available.to_bytes(4, "little") + bytes([is_last])
-    return pack_frame(BlockRangeReply.NUMBER, b"".join([pack_varint(len(packed)), *packed, tail]))
+    end = codec_of(ReplyEnd).encode(ReplyEnd(next_available, is_last))
+    return pack_frame(BlockRangeReply.NUMBER, b"".join([pack_varint(len(packed)), *packed, end]))
 
 
 def gap_reply_frame(packed: list[bytes]) -> bytes:
@@ -228,4 +236,4 @@ def gap_reply_frame(packed: list[bytes]) -> bytes:
 
 
 def block_frame(packed: bytes, next_available: int, *, is_last: bool) -> bytes:
-    return pack_frame(BlockReply.NUMBER, packed + next_available.to_bytes(4, "little") + bytes([is_last]))
+    return pack_frame(BlockReply.NUMBER, packed + codec_of(ReplyEnd).encode(ReplyEnd(next_available, is_last)))

@@ -15,7 +15,7 @@ from ledgerd.p2p.wire.messages import BlockRangeReply, GapFillReply
 from ledgerd.protocol.blocks.block import Block
 
 DECODED_BYTES = 65_536
-"""After so many bytes of a reply, others are heard first."""
+"""Bytes of a reply that are decoded before the messages of other peers have their turn."""
 
 
 class _Tail(msgspec.Struct, frozen=True):

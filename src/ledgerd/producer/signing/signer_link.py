@@ -25,9 +25,9 @@ log = logging.getLogger(__name__)
 
 CONNECT_SECONDS = 5.0
 STATUS_SECONDS = 5.0
-"""Between two questions for the status of a signer that works, which also keep the connection open."""
+"""The pause between two status requests to a signer that works; they also keep the connection open."""
 RETRY_SECONDS = 1.0
-"""Between two attempts to reach one that does not."""
+"""The pause between two attempts to reach a signer that does not answer."""
 
 
 class SignerGone(ConnectionError):

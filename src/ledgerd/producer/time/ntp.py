@@ -60,7 +60,7 @@ class NtpAnswer(msgspec.Struct, frozen=True):
     """What a server has answered."""
 
     offset: int
-    """By how much our clock is behind."""
+    """How far our clock is behind the server's."""
     delay: int
 
 

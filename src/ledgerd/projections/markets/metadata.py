@@ -17,7 +17,7 @@ from ledgerd.state.objects.markets.markets import PM_MARKETS
 from ledgerd.state.store import Store
 
 KEPT_DAYS = 5
-"""For so long after the time for disputes, unless the operator wants otherwise; 0 stands for ever."""
+"""Days for which metadata is kept after the time for disputes, by default; 0 keeps it for ever."""
 
 REMOVED_A_BLOCK = 200
 """Points and metadata together."""

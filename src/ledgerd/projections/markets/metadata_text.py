@@ -60,6 +60,6 @@ _FIELDS: dict[str, Callable[[Json], str | bool]] = {
     "event_title": as_string,
     "child": _is_child,
 }
-"""In the order in which they are read."""
+"""The fields of metadata, in the order in which they are read."""
 
 _OTHER_NAMES = {"banned_jurisdictions": "jurisdictions_banned"}

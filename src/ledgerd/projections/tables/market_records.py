@@ -68,11 +68,12 @@ META_BY_CATEGORY = unique(
     (CUT_TEXT, BOOL, OWN_ID),
 )
 META_BY_EVENT = unique(PM_MARKET_META, "by_meta_event", lambda meta: (meta.event, meta.id), (CUT_TEXT, OWN_ID))
-"""Both find longer texts with the same beginning too: whoever reads them compares the whole."""
+"""Indexes by the beginning of a text. They also find longer texts that begin the same: readers compare the whole text.
+"""
 META_BY_EXPIRY = unique(PM_MARKET_META, "by_meta_expiry", lambda meta: (meta.expiry, meta.id), (TIME, OWN_ID))
 
 POINTS_A_CHUNK = 32
-"""So many that a page of 500 reads few rows, and one more point rewrites little."""
+"""Points in one row: a page of 500 points reads few rows, and adding a point rewrites little."""
 
 NEWEST = 0xFFFFFFFF
 """The number of a chunk that takes more points."""
@@ -140,7 +141,7 @@ class PmRecentPoints(Entity):
 
     block: UInt32 = 0
     points: bytes = b""
-    """Each behind its market and the number of outcomes of this."""
+    """The points, each after its market and the number of that market's outcomes."""
 
     def __iter__(self) -> Iterator[tuple[int, int, bytes]]:
         place, points = 0, self.points
@@ -228,7 +229,7 @@ class PlacedMarket(NamedTuple):
 
 
 class PmPlacedMarkets(Entity):
-    """Such operations of one block."""
+    """The operations of one block that do not name their market, with the market of each."""
 
     block: UInt32 = 0
     places: bytes = b""

@@ -16,7 +16,7 @@ from ledgerd.protocol.crypto.hashing import ripemd160
 from ledgerd.protocol.crypto.keys import PrivateKey, PublicKey
 from ledgerd.protocol.crypto.signatures import Signature, recover, sign
 from ledgerd.protocol.errors import require
-from ledgerd.protocol.types.identifiers import BlockId, MerkleRoot, block_number_of
+from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId, MerkleRoot, block_number_of
 from ledgerd.protocol.types.times import Time
 from ledgerd.protocol.types.versions import HardforkVersionVote, Version
 
@@ -220,6 +220,15 @@ def merkle_root(leaves: Sequence[bytes]) -> MerkleRoot:
         paired = [hashlib.sha256(level[i] + level[i + 1]).digest() for i in range(0, len(level) - 1, 2)]
         level = paired + level[len(paired) * 2 :]
     return MerkleRoot(ripemd160(level[0]))
+
+
+def previous_of_packed(block: bytes) -> BlockId:
+    """The id of the block before this one: the bytes of a block begin with it."""
+    return BlockId(block[: len(NO_BLOCK)])
+
+
+def number_of_packed(block: bytes) -> int:
+    return (block_number_of(previous_of_packed(block)) + 1) & 0xFFFFFFFF
 
 
 def signed_block(header: BlockHeader, transactions: tuple[Transaction, ...], signature: Signature) -> Block:

@@ -85,7 +85,7 @@ class ChainParameters(msgspec.Struct, frozen=True, kw_only=True):
     hardfork_required_validators: Annotated[int, Meta(ge=1, le=255)]
 
     energy_regeneration_seconds: Period
-    """From no energy to all of it."""
+    """Seconds in which energy grows from nothing to all of it."""
     vesting_withdraw_intervals: Annotated[int, Meta(ge=1, le=0xFFFF)]
     vesting_withdraw_interval_seconds: Period
     bandwidth_average_window_seconds: Period
@@ -93,7 +93,7 @@ class ChainParameters(msgspec.Struct, frozen=True, kw_only=True):
     master_auth_recovery_period: Seconds
     """How long an account can be recovered with a master authority that it had before."""
     master_update_limit: Seconds
-    """Between two changes of a master authority."""
+    """The least time between two changes of a master authority."""
     account_on_sale_delay: Seconds
     clear_used_invite_delay: Seconds
     clear_closed_committee_request_delay: Seconds
@@ -109,7 +109,7 @@ class ChainParameters(msgspec.Struct, frozen=True, kw_only=True):
     """Blocks between two payouts to those who voted for a validator (hardfork 13)."""
 
     clock: NetworkClock = NetworkClock()
-    """Of a private network that keeps a time of its own."""
+    """The clock of a private network that keeps a time of its own."""
 
     @property
     def max_validators(self) -> int:

@@ -27,7 +27,7 @@ class Role(Enum):
     REGULAR = auto()
     """Its authority of this kind is required."""
     ACTOR = auto()
-    """It acts, though no account is asked to sign: the operation is outgoing for it."""
+    """The account that acts, though no account is asked to sign: the operation is outgoing for it."""
     SENDER = auto()
     RECIPIENT = auto()
     """What the operation is about goes from the one to the other."""
@@ -35,7 +35,9 @@ class Role(Enum):
     PAYEE = auto()
     """Tokens or shares leave the balance of the one, or come to that of the other, by this operation itself."""
     TOUCHED = auto()
-    """None of these, and yet its history has the operation (spec 05, section 13.1; spec 07, section 13)."""
+    """The account has none of these roles, and yet its history has the operation (spec 05, section 13.1; spec 07,
+    section 13).
+    """
     TOUCHED_IF_NAMED = auto()
     """The same, where the field is not empty."""
     ABSENT = auto()
@@ -137,7 +139,7 @@ class Words(msgspec.Struct, frozen=True):
     """An operation in one language."""
 
     title: str
-    """In a word or two."""
+    """The title of the operation, in a word or two."""
     sentence: str
     """`{name}` stands for the field of this name in JSON, or for a property of the operation."""
     cases: Mapping[str, str]

@@ -14,7 +14,7 @@ from ledgerd.protocol.operations.base import Operation, name_of, tag_of
 
 
 def modules_of(package: str, folder: str) -> list[ModuleType]:
-    """Those in folders of the folder too."""
+    """All modules below a folder, those in its folders included."""
     found = walk_packages([folder], f"{package}.")
     return [import_module(each.name) for each in found if not each.ispkg]
 

@@ -14,7 +14,7 @@ from ledgerd.codec.types.strings import hex_bytes
 from ledgerd.protocol.types.names import MAX_NAME_BYTES, NAME_KIND, AccountName, name_of_bytes
 
 PROXY_DEPTH = 4
-"""Over how many hops votes are passed on."""
+"""The most hops over which votes are passed on to a proxy."""
 
 TIME_CLASSES = 8
 """How finely an oracle's times until its decisions are told apart."""
@@ -44,7 +44,7 @@ class SharesInMemory(FixedArray):
         return f"{source.bind(_hex_of_shares)}({value})"
 
     def parse(self, value: object) -> tuple[int, ...]:
-        """As printed; what is missing is zero."""
+        """Parse hex as it is printed; missing numbers are zero."""
         size = self._packed.size
         return self._packed.unpack(hex_bytes(value)[:size].ljust(size, b"\0"))
 

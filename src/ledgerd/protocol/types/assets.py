@@ -39,10 +39,9 @@ def _decimals(symbol: int) -> int:
 
 
 def _name(symbol: int) -> str:
-    raw = symbol.to_bytes(8, "little")
-    if raw[7]:
+    if symbol >> 56:
         raise JsonError(ASSERTION, "a[7] == 0: ")
-    return text_of(raw[1:].partition(b"\0")[0])
+    return text_of(symbol_name(symbol))
 
 
 @lru_cache(maxsize=256)
@@ -78,7 +77,7 @@ def parse_asset_text(text: str) -> tuple[int, int]:
 
 @lru_cache(maxsize=4096)
 def _parse_short(text: str) -> tuple[int, int]:
-    """Nothing of each kind is what most assets are."""
+    """Parse a short text. Results are remembered: zero amounts are the most frequent ones by far."""
     return _parse(text.strip(_SPACES))
 
 

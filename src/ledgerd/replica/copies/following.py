@@ -55,12 +55,12 @@ MOST_CHAIN_ID = 32
 
 
 class FollowStatus(msgspec.Struct, frozen=True):
-    """Where a replica stands."""
+    """How far a replica has followed its node."""
 
     head: int = 0
     """The head block of its state; 0 while it has none."""
     node_head: int = 0
-    """That of the node, as it was last received."""
+    """The head of the node, as it was last received."""
     received_at: float = 0.0
     """When the node last sent something, by the monotonic clock; 0.0 if never."""
     is_sound: bool = False
@@ -107,7 +107,7 @@ class Replica:
         self._context = None if place.files is None else tls_context(place.files, is_signer=False)
         self.copy, self.blocks = StateCopy(folder), LoggedCopy(folder)
         self.chain_id = chain_id or self.copy.chain_id
-        """That of the node to follow; empty where any will do."""
+        """The chain id that the node must have; empty if any will do."""
         if self.copy.chain_id not in {b"", self.chain_id}:
             self.blocks.close()
             self.copy.close()
@@ -204,7 +204,7 @@ class FollowedLine:
         self._record: change_frames.RecordHead | None = None
         self._record_left = 0
         self._position = self._copy.position
-        """Where what was received leads to."""
+        """The position in the log of changes after everything that was received."""
         self._uncommitted = 0
         self._chain_id = b""
         self._loading = b""

@@ -81,7 +81,7 @@ class StateCopy:
                 and transaction.get(LAYOUT_KEY, db=header) == self._layout
             )
             self.position = (read_value(transaction, header, POSITION_VALUE) or b"") if is_whole else b""
-            """That of its last commit; empty where it has no whole state."""
+            """The position of its last commit; empty if it has no complete state."""
             self.chain_id = (read_value(transaction, header, CHAIN_ID) or b"") if is_whole else b""
             self.head = read_revision(transaction, header) if is_whole else 0
 

@@ -36,7 +36,7 @@ class Hub:
     def __init__(self, source: NodeFiles) -> None:
         self.source = source
         self.digests: dict[bytes, bytes] = {}
-        """By the positions that they are of; few of them."""
+        """The latest digests of the state, by the positions in the log of changes at which they hold."""
         self._digest = NodeDigest(source)
         self._replicas = 0
         self._noticed = asyncio.Event()

@@ -22,7 +22,7 @@ from ledgerd.replica.serving.hub import Hub
 from ledgerd.replica.serving.places import HeldPlace, ReplicaPlaces, StrangerPlaces
 from ledgerd.replica.settings import StreamSettings
 from ledgerd.replica.source import NodeFiles
-from ledgerd.signer.serving import BACKLOG, bound_socket, certificate_of, listening_socket, user_of
+from ledgerd.signer.sockets import BACKLOG, bound_socket, certificate_of, listening_socket, user_of
 from ledgerd.state.errors import StorageError
 from ledgerd.state.files.change_log import LogGap
 from ledgerd.supervision.line_rates import LineRate, limited

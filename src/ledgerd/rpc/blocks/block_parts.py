@@ -88,7 +88,9 @@ def part_at(packed: bytes, identifier: TransactionId, offsets: Sequence[int], wa
 def part_in(
     packed: bytes, identifier: TransactionId, opening: BlockOpening, place: int, wanted: slice
 ) -> TransactionPart | None:
-    """The same of a transaction of which only its place in the block is known: those before it are read too."""
+    """The part of a transaction whose place in the block is known, but not where its bytes begin: those before it are
+    read too.
+    """
     if place >= opening.transactions:
         return None
     decode, where = codec_of(Transaction).decode_from, opening.begin

@@ -39,10 +39,10 @@ class AnswerCache:
         self._most_bytes = most_bytes
         self._openings: dict[bytes, CachedAnswer] = {}
         self._by_beginning: dict[bytes, CachedAnswer] = {}
-        """The same for requests that end with a number as id, which most clients write."""
+        """The same answers, for requests that end with a number as id, as most clients write them."""
         self._bytes = 0
-        self.hit: Callable[[str, int], None] | None = None
-        """Told how often answers of a method were taken from here, where somebody counts that."""
+        self.on_hits: Callable[[str, int], None] | None = None
+        """Called with a method and how many answers of it came from the cache; None where nobody counts them."""
 
     def find(self, body: bytes) -> bytes | None:
         beginning, _, end = body.rpartition(_LAST_MARK)
@@ -84,10 +84,10 @@ class AnswerCache:
         self._bytes = 0
 
     def report_hits(self) -> None:
-        if self.hit is not None:
+        if self.on_hits is not None:
             for kept in self._openings.values():
                 if kept.hits:
-                    self.hit(kept.method, kept.hits)
+                    self.on_hits(kept.method, kept.hits)
                     kept.hits = 0
 
     def __len__(self) -> int:

@@ -141,6 +141,13 @@ def _answering(function: Callable[..., object]) -> Answering:
     return Answering.LATER if inspect.iscoroutinefunction(function) else Answering.AT_ONCE
 
 
+def deferral_of(function: Callable[..., object]) -> str:
+    """Why a call of a function returns before anything of it has run; empty where it runs at once."""
+    if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+        return "asynchronous"
+    return "a generator" if inspect.isgeneratorfunction(function) else ""
+
+
 class Api:
     """A named group of methods: those of one plugin."""
 

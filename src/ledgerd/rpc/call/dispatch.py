@@ -100,7 +100,7 @@ class Dispatcher:
 
     def count_with(self, meter: RequestMeter) -> None:
         self._meter = meter
-        self.cache.hit = meter.hits
+        self.cache.on_hits = meter.hits
 
     def head_changed(self) -> None:
         self.cache.clear()

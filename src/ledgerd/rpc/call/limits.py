@@ -38,19 +38,19 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     late_answers: int = 100
     """Unfinished answers of one WebSocket connection, with its subscriptions; zero for any number."""
     address_late_answers: int = 250
-    """Those of one address; zero for any number."""
+    """The late answers of one address; zero for any number."""
     all_late_answers: int = 1_000
-    """Those of all connections; zero for any number."""
+    """The late answers of all connections; zero for any number."""
 
     request_seconds: float = 30.0
     """From the first byte of a request to the end of its headers, and from there to the end of the body; for a
     WebSocket message from its first byte to its last."""
     idle_seconds: float = 75.0
-    """Between two requests; a WebSocket is pinged instead, and has as long again to answer."""
+    """The longest pause between two requests. A WebSocket is pinged after that, and has as long again to answer."""
     write_seconds: float = 60.0
-    """For a client to read its answer."""
+    """The time in which a client has to read its answer."""
     stop_seconds: float = 10.0
-    """For requests that are in flight when the worker stops."""
+    """The time for requests that are in flight when the worker stops."""
 
     trusted_proxies: tuple[str, ...] = ()
     """Addresses and networks whose `X-Forwarded-For` says who the client is."""
@@ -74,7 +74,7 @@ class Asker(NamedTuple):
     """A client of a request."""
 
     address: str = ""
-    """As it is charged; empty where there is none."""
+    """The address that limits count; empty if there is none."""
     share: str = ""
     """What its broadcasts are charged to: the address, or the connection where many clients share the address."""
 

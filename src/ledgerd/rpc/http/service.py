@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 PageRoutes = Mapping[bytes, Callable[[], Page]]
 
 NegotiatedRoutes = Mapping[bytes, Callable[[bytes], Page]]
-"""The same for pages in several formats: what is called gets the `Accept` of the request."""
+"""Pages in several formats: the function that makes one gets the `Accept` header of the request."""
 
 LONGEST_ROUND = 1.0
 
@@ -77,7 +77,7 @@ class Connection(asyncio.Protocol):
         self.held = 0
         """Buffered bytes of requests, without those that are always allowed."""
         self.arrived_bytes = 0
-        """Of requests that wait for their answers."""
+        """The bytes of requests that wait for their answers."""
         self.late_answers = 0
         """Unfinished answers, with subscriptions, while other requests are answered."""
         self.untaken = 0
@@ -122,7 +122,9 @@ class Connection(asyncio.Protocol):
         self.service.leave(self)
 
     def read_in_turns(self, size: int) -> None:
-        """After many bytes, read others first: a loop would read up to 8 MB of one connection at once."""
+        """Let other connections have their turn after many bytes: the loop would read up to 8 MB of one of them at
+        once.
+        """
         self.service.received += size
         if self.transport.is_closing():
             return

@@ -15,7 +15,7 @@ from ledgerd.basics.frames import FrameBuffer, FrameFault, framed
 from ledgerd.codec.json.errors import Layer
 
 MAX_FRAME = 16 * 1024 * 1024
-"""More than the largest block, and than the largest request body that is passed on."""
+"""The most bytes of a frame: more than the largest block, and than the largest request body that is passed on."""
 
 
 class Ask(msgspec.Struct, frozen=True, tag="ask", array_like=True):

@@ -75,7 +75,7 @@ class Subscription(AsyncGenerator[bytes, None]):
 
 
 class Subscribers:
-    """Who listens to which topic. The functions get each topic that has its first subscriber, or has lost its last."""
+    """The subscribers of each topic. `begin` gets a topic at its first subscriber, `end` when the last has left."""
 
     def __init__(self, begin: Callable[[str], None], end: Callable[[str], None]) -> None:
         self._begin = begin
@@ -101,7 +101,7 @@ class Subscribers:
             del self._subscriptions[topic]
             self._end_topic(topic)
 
-    def are_of(self, topic: str) -> bool:
+    def has_subscriber(self, topic: str) -> bool:
         return topic in self._subscriptions
 
     def end(self) -> None:
@@ -112,7 +112,7 @@ class Subscribers:
                 subscription.end()
 
     def publish(self, topic: str, payload: bytes) -> None:
-        """Tell everybody who listens to a topic of an event, those of many in several rounds of the loop."""
+        """Send an event to the subscribers of its topic; to many of them in several rounds of the loop."""
         subscriptions = self._subscriptions.get(topic)
         if subscriptions:
             self._undelivered.append((topic, payload, iter(tuple(subscriptions))))

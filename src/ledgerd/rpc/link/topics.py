@@ -39,7 +39,9 @@ HEALTH = "health"
 STATUS = "status"
 
 DETAILS = "details"
-"""The same for the operator: a `NodeDetails`. Only the process of the endpoint for metrics gets it."""
+"""The topic of the status with details for the operator, a `NodeDetails`. Only the process of the metrics endpoint gets
+it.
+"""
 
 
 SHADOW_GATE = "shadow gate"

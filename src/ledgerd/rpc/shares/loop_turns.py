@@ -17,10 +17,10 @@ from typing import NamedTuple, TypeVar
 T = TypeVar("T")
 
 ROUND_SECONDS = 0.01
-"""After so much work the loop looks at its connections."""
+"""Seconds of work after which the loop serves its connections again."""
 
 TURN_SECONDS = 0.005
-"""After so much work of one client, others have their turns."""
+"""Seconds of work for one client after which others have their turns."""
 
 MOST_REMEMBERED = 4_096
 """Clients whose time is remembered while others wait."""

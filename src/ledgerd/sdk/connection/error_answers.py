@@ -82,7 +82,9 @@ BY_TEXT: tuple[tuple[type[NodeError], re.Pattern[str]], ...] = (
         re.compile(r"\bnot found|^\w+ != (?:\w+\.end\(\)|nullptr):|^unknown key|Unknown Transaction|^false: Unknown "),
     ),
 )
-"""In this order: the first whose pattern is found. Patterns take no longer for long texts than their length."""
+"""Errors by a pattern of their text; the first pattern that is found counts. The time of a pattern grows no faster than
+the text.
+"""
 
 
 class _ErrorText(NamedTuple):

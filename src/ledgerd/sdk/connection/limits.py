@@ -10,9 +10,11 @@ class ClientLimits(msgspec.Struct, frozen=True, kw_only=True):
 
     connect_seconds: float = 5.0
     call_seconds: float = 10.0
-    """From a request to the end of its answer, by one node."""
+    """The longest time from a request to the end of its answer, by one node."""
     request_seconds: float = 30.0
-    """The same with all other nodes and pauses; not the time in which a request waits for its turn (`at_once`)."""
+    """The longest time for a request on all nodes together, with the pauses between them; waiting for its turn
+    (`at_once`) does not count.
+    """
     largest_answer: int = 32 << 20
     largest_batch: int = 50
     """Calls in one request; larger batches are sent in several."""

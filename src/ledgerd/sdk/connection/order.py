@@ -15,7 +15,7 @@ class LinkHealth:
 
     def __init__(self) -> None:
         self.failures = 0
-        """In a row."""
+        """Failures in a row."""
         self.rests_until = 0.0
         self.checked_at: float | None = None
         self.lag = 0.0
@@ -66,7 +66,9 @@ class NodeOrder(Generic[N]):
         node.health.failures = 0
 
     def failed(self, node: N, now: float) -> None:
-        """It rests, and comes last. What answers there next may be another node: it is looked at again."""
+        """Put the node last and leave it alone for a while. It is checked again before its next use: another node may
+        answer there.
+        """
         health = node.health
         if now < health.rests_until:
             return  # another request has seen the same failure

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MESSAGE_TOO_BIG = 1009
 ENVELOPE_BYTES = 40
-"""Of an answer: whether it is an error stands there (spec 05, section 5.1)."""
+"""The first bytes of an answer, which say whether it is an error (spec 05, section 5.1)."""
 SUBSCRIBE = packed(request_of(1, NodeCall("database_api", "set_block_applied_callback", (0,)))).decode()
 
 

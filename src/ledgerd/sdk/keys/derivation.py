@@ -8,11 +8,11 @@ from collections.abc import Iterable
 from ledgerd.protocol.crypto.keys import PrivateKey
 
 ROLES = ("master", "active", "regular", "memo")
-"""Of the keys that are made of an account's password."""
+"""The roles of the keys that are made of an account's password."""
 
 
 def password_keys(account: str, password: str, roles: Iterable[str] = ROLES) -> dict[str, PrivateKey]:
-    """By role. A password is not checked: a mistyped one makes keys as well, which are nobody's."""
+    """The keys of a password, by role. A password can't be checked: a mistyped one makes keys that no account has."""
     wanted = tuple(roles)
     if not wanted or not set(wanted) <= set(ROLES):
         raise ValueError(f"a role is one of {', '.join(ROLES)}")

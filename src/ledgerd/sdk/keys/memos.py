@@ -35,7 +35,7 @@ def memo_fields(operation: type[Operation]) -> MemoFields | None:
 
 
 def fields_to_encrypt(operation: Operation) -> MemoFields | None:
-    """Where the memo of an operation stands that has to be encrypted: it begins with the mark, and is plain yet."""
+    """The fields of an operation whose text has to be encrypted: it begins with the mark, and is still plain."""
     fields = memo_fields(type(operation))
     if fields is None:
         return None

@@ -21,7 +21,7 @@ class GivenBlock(NamedTuple):
 
 
 class GivenBranch:
-    """From the oldest block that a fork may begin behind, to the tip."""
+    """The blocks that were given last: from the oldest one after which a fork may begin, to the tip."""
 
     def __init__(self, most: int, known: Iterable[BlockId] = ()) -> None:
         self._most = most
@@ -62,7 +62,7 @@ class GivenBranch:
         self._blocks.append(GivenBlock(block.id, block))
 
     def settle(self, number: int) -> None:
-        """Up to this number, blocks will never be undone, and those below it are forgotten."""
+        """Record that no block up to this number will be undone, and forget those below it."""
         self.irreversible = max(self.irreversible, number)
         while len(self._blocks) > 1 and (self._blocks[1].number <= self.irreversible or len(self._blocks) > self._most):
             del self._blocks[0]

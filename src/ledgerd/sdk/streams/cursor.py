@@ -24,7 +24,7 @@ class PlaceInBlock(NamedTuple):
 
 
 class StreamCursor(msgspec.Struct, frozen=True):
-    """Behind a block, or behind an operation in it."""
+    """A position in a stream: after a block, or after an operation of it."""
 
     block: BlockId
     place: PlaceInBlock | None = None

@@ -51,9 +51,9 @@ class Undone(msgspec.Struct, frozen=True):
 
     id: BlockId
     block: Block | None
-    """None where the stream has not given it itself, but went on behind it."""
+    """The undone block; None if the stream has not given it itself, but was begun after it."""
     cursor: StreamCursor
-    """Behind what is left."""
+    """The position after the blocks that are left."""
 
     @property
     def number(self) -> int:
@@ -69,12 +69,12 @@ class OperationEvent(msgspec.Struct, frozen=True):
     """Zeros for what the chain itself does after the transactions."""
     block_id: BlockId
     time: int
-    """Of its block, in seconds since 1970."""
+    """The time of its block, in seconds since 1970."""
     is_irreversible: bool
 
     @property
     def number(self) -> int:
-        """Of its block."""
+        """The number of its block."""
         return block_number_of(self.block_id)
 
     @property

@@ -36,7 +36,7 @@ MOST_IDLE = 6
 
 
 class FollowSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """What is followed."""
+    """Which blocks are followed, how far, and how many are asked for at once."""
 
     irreversible: bool = True
     until: int | None = None
@@ -51,7 +51,7 @@ class FollowSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BlockFollower(Generic[N]):
-    """One walk along the chain."""
+    """Gives each block of the chain once, in order, from a position on."""
 
     def __init__(self, source: NodeBlocks[N], since: Since, settings: FollowSettings, clock: ClientClock) -> None:
         self._source, self._settings, self._clock = source, settings, clock
@@ -67,7 +67,7 @@ class BlockFollower(Generic[N]):
         self._idle = 0
 
     async def events(self) -> Steps:
-        """Without an end, if there is no block until which it goes."""
+        """The blocks, and what forks undo, up to `until`; without it there is no end."""
         while not self._is_done:
             is_moving = False
             try:
@@ -116,7 +116,7 @@ class BlockFollower(Generic[N]):
             raise problem
 
     def _disagree(self, report: HeadReport[N], problem: ClientError) -> None:
-        """A node's chain is none that the branch can go on with. If that is so with all of them, there is no way on."""
+        """Set aside a node whose chain does not continue the branch; raise the problem if that is so with all nodes."""
         self._strangers.add(report.node)
         if len(self._strangers) >= self._source.count:
             raise problem

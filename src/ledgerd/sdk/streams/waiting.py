@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from ledgerd.sdk.connection.web_socket import BlockSubscription
 
 POLLS = 3
-"""In the interval of blocks."""
+"""Requests for the head in each interval of blocks."""
 SILENT_BLOCKS = 2
-"""After so many intervals without a word, nodes are asked all the same."""
+"""Intervals of blocks without a message over the WebSocket after which nodes are asked all the same."""
 
 
 class BlockWaiter:

@@ -61,7 +61,7 @@ class AgentFacts(msgspec.Struct, frozen=True):
 
 
 def facts_of(name: str, record: Mapping[str, Any]) -> AccountFacts:
-    """Of a node's record. What is none raises what reading it raises."""
+    """The facts of an account, from a node's record. A wrong record raises what reading it raises."""
     if record["name"] != name:
         raise ValueError("another account was asked for")
     regular, active, master = (
@@ -72,7 +72,9 @@ def facts_of(name: str, record: Mapping[str, Any]) -> AccountFacts:
 
 
 def agents_of(records: Iterable[Mapping[str, Any]]) -> tuple[AgentFacts, ...]:
-    """Of the answer of `get_agent_permissions`. What is none raises what reading it raises."""
+    """The agents of an account, from the answer of `get_agent_permissions`. A wrong answer raises what reading it
+    raises.
+    """
     return tuple(
         AgentFacts(
             str(each["agent_name"]),
@@ -141,14 +143,14 @@ class AccountReader:
                 raise WrongAnswer("the node does not tell of accounts as a node does") from None
 
     def account(self, name: str) -> AccountFacts:
-        """One that was learned."""
+        """The facts of an account that was fetched before."""
         found = self._accounts[name]
         if found is None:
             raise _unknown(name)
         return found
 
     async def signers_of(self, transaction: Transaction, *, with_agents: bool) -> Signers:
-        """Who has to sign a transaction, with those who stand in for them as deep as the network looks."""
+        """Who has to sign a transaction, and the members of their authorities, as deep as the network looks."""
         level = set(transaction.required.names)
         for authority in transaction.required.other:
             level |= set(authority.account_auths)
@@ -162,7 +164,7 @@ class AccountReader:
         return Signers(transaction, self._authorities, self._agent_keys)
 
     async def _asked_agents(self, name: str) -> tuple[AgentFacts, ...]:
-        """None where the node knows no agents, as before hardfork 15."""
+        """The agents of an account, or None if the node knows no agents, as before hardfork 15."""
         try:
             found = await self._caller.call(DATABASE, "get_agent_permissions", [name], list)
         except Rejected:

@@ -45,7 +45,9 @@ BLOCK_OVERHEAD = 256
 
 
 class UsedIds:
-    """Of the latest transactions that a client has prepared. Equal ones would be one: the chain takes an id once."""
+    """Ids of the latest transactions that a client has prepared: the chain accepts an id once, so two equal
+    transactions would be one.
+    """
 
     def __init__(self, most: int = MOST_IDS) -> None:
         self._ids: dict[str, None] = {}

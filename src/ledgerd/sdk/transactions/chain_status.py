@@ -18,7 +18,7 @@ MOST_BEHIND = 1_000
 
 
 class ChainStatus(msgspec.Struct, frozen=True):
-    """Where a node's chain stands."""
+    """The head and the time of a node's chain, and the limits that transactions have to keep."""
 
     chain_id: ChainId
     head: BlockId
@@ -26,7 +26,7 @@ class ChainStatus(msgspec.Struct, frozen=True):
     head_time: int
     irreversible: int
     irreversible_id: BlockId | None = None
-    """Not every node tells it."""
+    """The id of the last irreversible block, which not every node tells."""
     largest_block: int = MIN_BLOCK_SIZE_LIMIT
 
     @property
@@ -38,8 +38,8 @@ class ChainStatus(msgspec.Struct, frozen=True):
 
 
 def status_of(properties: Mapping[str, Any], config: Mapping[str, Any]) -> ChainStatus:
-    """Of the answers of `get_dynamic_global_properties` and `get_config`; `LookupError`, `TypeError` or `ValueError` if
-    they are none.
+    """The status, from the answers of `get_dynamic_global_properties` and `get_config`. Wrong answers raise
+    `LookupError`, `TypeError` or `ValueError`.
     """
     irreversible = properties.get("last_irreversible_block_id")
     return ChainStatus(

@@ -87,7 +87,7 @@ class DraftText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     authorities: dict[str, dict[str, Any]] = {}
     """Who signs for the accounts that are asked, as a node has told: a machine without a node chooses keys by it."""
     agents: dict[str, dict[str, list[str]]] = {}
-    """Of each account, for each operation, the keys of its agents."""
+    """The keys of the agents of each account, for each operation."""
 
 
 class Loaded(msgspec.Struct, frozen=True):
@@ -98,7 +98,7 @@ class Loaded(msgspec.Struct, frozen=True):
     agents: Mapping[str, Mapping[str, list[str]]]
 
     def signers(self) -> Signers:
-        """By what the text says of the accounts."""
+        """Who has to sign, according to what the text says of the accounts."""
         return Signers(self.draft.transaction, self._authorities_of, self._agent_keys)
 
     def _authorities_of(self, name: AccountName) -> AuthoritySet:

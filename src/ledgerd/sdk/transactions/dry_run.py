@@ -35,7 +35,7 @@ class DryRun(msgspec.Struct, frozen=True):
 
 
 def dry_run_of(found: Mapping[str, Any]) -> DryRun:
-    """Of a node's answer. What is none raises what reading it raises."""
+    """The result, from a node's answer. A wrong answer raises what reading it raises."""
     if "broken_rule" in found:
         return DryRun(broken_rule=str(found["broken_rule"]["message"]).strip())
     virtual = tuple(each["operation"] for each in found["operations"] if each["virtual"])

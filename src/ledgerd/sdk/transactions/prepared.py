@@ -67,7 +67,7 @@ class PreparedTransaction:
 
     @property
     def size(self) -> int:
-        """In bytes, with the signatures that it has."""
+        """The size in bytes, with the signatures that the transaction has."""
         return len(self._draft.transaction.packed)
 
     @property
@@ -92,7 +92,7 @@ class PreparedTransaction:
         return f"PreparedTransaction({self.id})"
 
     def signed(self, keys: KeyRing) -> PreparedTransaction:
-        """With the signatures of these keys that are needed: no more of them, and none of more power than needed."""
+        """The transaction, signed with as few of these keys as are needed, and with none of more power than needed."""
         chosen = self._signers.choose(tuple(keys), self.signed_by).keys
         digest = self._draft.transaction.signature_digest(self._draft.chain_id)
         draft = self._draft.with_signatures(keys.sign(digest, chosen))

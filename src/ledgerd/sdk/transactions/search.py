@@ -22,7 +22,7 @@ from ledgerd.sdk.transactions.draft import Draft
 
 PENDING, IN_A_BLOCK, IRREVERSIBLE, NOT_SENT = "pending", "in a block", "irreversible", "not sent"
 PAUSE_SECONDS = 0.5
-"""Between two questions."""
+"""The pause between two requests."""
 GRACE_SECONDS = 120.0
 """How long after a transaction has expired a node may take to say so: a minute until that is irreversible, and more."""
 

@@ -83,7 +83,7 @@ class SentTransaction:
             await self._wait(deadline, problem)
 
     async def state(self) -> TransactionState:
-        """Where it is now, as far as one node says."""
+        """Where the transaction is now, according to one node."""
         async with self._searching:
             asking, answer = self._search.check(), None
             try:
@@ -129,7 +129,7 @@ class SentTransaction:
         )
 
     async def _outcome(self, deadline: float) -> TransactionState:
-        """Where it is, as soon as a node says it."""
+        """Wait until a node says where the transaction is."""
         while True:
             try:
                 found = await self.state()

@@ -58,7 +58,7 @@ class Signers:
         )
         self.power: dict[PublicKey, int] = {}
         self.agents: dict[str, dict[str, list[str]]] = {}
-        """Of each account, for each operation, the keys of its agents."""
+        """The keys of the agents of each account, for each operation."""
         self._learn()
 
     def authorities(self, name: AccountName) -> tuple[Authority, Authority, Authority]:
@@ -111,7 +111,9 @@ class Signers:
         return True
 
     def _part(self, keys: Collection[PublicKey]) -> tuple[PublicKey, ...]:
-        """Of a wallet that signs together with others: for each who must sign, keys of the least authority it has."""
+        """The keys with which a wallet signs when others sign too: for each account that must sign, those of its least
+        authority.
+        """
         required, found = self._transaction.required, set[PublicKey]()
         for names, roles in (
             (required.regular, (REGULAR, ACTIVE, MASTER)),

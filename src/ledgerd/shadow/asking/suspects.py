@@ -51,7 +51,7 @@ class Suspect:
 
 
 class Suspects:
-    """All of them."""
+    """All answers that differ and may do so for a moment only."""
 
     def __init__(self) -> None:
         self._by_question: dict[str, Suspect] = {}

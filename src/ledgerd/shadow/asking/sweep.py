@@ -22,7 +22,7 @@ GAP = 100
 """Numbers in a row without an object, after which no more are expected."""
 PAGE = 100
 MOST_PAGES = 100_000
-"""Of a list, in one walk: a node that answered without end would be swept for ever."""
+"""The most pages of one list in one walk, so that a node that answers without end does not hold it for ever."""
 
 ACCOUNTS, VALIDATORS, COMMITTEE, INVITES, SUBSCRIPTIONS, MARKETS = (
     "accounts",
@@ -38,7 +38,7 @@ SweepWalk = Generator[Read, Json, None]
 
 
 class Sweep:
-    """One walk after the other."""
+    """Walks over everything that can be listed, one walk after the other."""
 
     def __init__(self, cursor: str, done: int) -> None:
         self.cursor = cursor

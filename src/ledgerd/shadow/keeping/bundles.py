@@ -39,9 +39,9 @@ class KeptAnswer(msgspec.Struct):
 
     text: str
     checksum: str
-    """Of the text with what was left out of it."""
+    """The checksum of the whole text, before it was cut."""
     length: int
-    """Of the text before it was cut."""
+    """The length of the text before it was cut."""
     error: str = ""
 
     @property
@@ -77,7 +77,7 @@ class AskedQuestion(msgspec.Struct):
 
 
 class Bundle(msgspec.Struct, kw_only=True):
-    """One difference."""
+    """The bundle of one difference: both answers, the ones before, and the blocks between."""
 
     format: int = 1
     is_of_consensus: bool
@@ -97,7 +97,7 @@ class Bundle(msgspec.Struct, kw_only=True):
     equal_block: int
     """The last block at which the same was asked and equal; 0 where it never was."""
     before: KeptAnswer | None = None
-    """That answer, where it was kept."""
+    """The equal answer before, if it was kept."""
     answers: list[KeptAnswer]
     blocks: list[str] = []
     """As JSON, those from the one that was equal to the one at which they differed, with their transactions."""

@@ -21,7 +21,7 @@ OVERRIDE = "override"
 
 
 class ComparedStatus(msgspec.Struct):
-    """One of both nodes, as it was last seen."""
+    """One of the two nodes, as it was last seen."""
 
     url: str = ""
     version: str = ""
@@ -57,7 +57,7 @@ class SnapshotCounts(msgspec.Struct):
 
     compared: int = 0
     records: int = 0
-    """In all of them."""
+    """The records in all compared snapshots."""
     block: int = 0
     """The block of the last one."""
     at: int = 0
@@ -95,7 +95,7 @@ class ShadowRecord(msgspec.Struct):
     sweeps: int = 0
     """How often every account and object was compared."""
     cursor: str = ""
-    """Where the sweep is."""
+    """Where the walk over everything has come to."""
     dropped: int = 0
     """Questions that were asked again, since a head had moved meanwhile."""
     unanswered: int = 0
@@ -107,7 +107,7 @@ class ShadowRecord(msgspec.Struct):
     doubt: str = ""
     """One of them that has differed at more than one block."""
     apart: str = ""
-    """In which way both do not stand at the same block."""
+    """How the two nodes differ in where they stand; empty if they are at the same block."""
     apart_since: int = 0
     of_consensus: int = 0
     of_answers: int = 0
@@ -134,7 +134,7 @@ def records_in(folder: Path) -> Iterator[ShadowRecord]:
 
 
 def read_record(file: Path) -> ShadowRecord | None:
-    """Nothing where there is none. `OperatorError`: it is damaged."""
+    """The record, or None if there is no file. `OperatorError`: it is damaged."""
     try:
         with file.open("rb") as opened:
             raw = opened.read(LARGEST_RECORD)

@@ -31,7 +31,7 @@ class PlaceDoubt(msgspec.Struct):
     since: int
     """The first block at which it had these two values."""
     digest: str
-    """Of both values."""
+    """The digest of both values."""
     times: int = 1
 
 
@@ -71,7 +71,7 @@ def _next(known: PlaceDoubt | None, digest: str, number: int) -> PlaceDoubt:
 
 
 def read_progress(file: Path) -> SnapshotProgress:
-    """From the beginning where there is none. `OperatorError`: it is damaged."""
+    """The stored progress, or that of a first start if there is no file. `OperatorError`: it is damaged."""
     try:
         with file.open("rb") as opened:
             return msgspec.json.decode(opened.read(LARGEST_PROGRESS), type=SnapshotProgress)

@@ -30,11 +30,11 @@ OUTCOME = "outcome.json"
 
 
 class SnapshotJob(msgspec.Struct, frozen=True):
-    """One comparison."""
+    """The order for one comparison of two snapshots."""
 
     task: SnapshotTask
     folder: str
-    """For what is fetched and made; it is removed afterwards."""
+    """The folder for fetched and made files; it is removed afterwards."""
     above: int
     """The block that was compared last: nothing is to be done for it, or one below."""
     chain_id: str

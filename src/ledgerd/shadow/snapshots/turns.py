@@ -26,7 +26,7 @@ RETRY_SECONDS = 3_600
 one address connect ten times an hour.
 """
 LONGEST_SECONDS = 6 * 3_600
-"""That one comparison may take; then it is ended."""
+"""Seconds after which a comparison is ended."""
 END_SECONDS = 5.0
 
 StartJob = Callable[[SnapshotJob], Child]

@@ -210,7 +210,7 @@ def _report(line: ProgressLine, progress: Download) -> None:
 def _require_room(file: BinaryIO, size: int) -> None:
     free = shutil.disk_usage(Path(file.name).parent).free
     if free < size + SPARE_BYTES:
-        raise Unavailable(f"no room for {size} bytes in {Path(file.name).parent}, where {free} are free: make some")
+        raise Unavailable(f"no room for {size} bytes in {Path(file.name).parent}, which has {free}: free some space")
 
 
 def _has_checksum(path: Path, checksum: bytes) -> bool:

@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import struct
 from enum import IntEnum
-from typing import Any, ClassVar, Self
+from typing import Annotated, ClassVar
 
 import msgspec
 
-from ledgerd.codec.errors import DecodeError
-from ledgerd.codec.kinds import Reading
-from ledgerd.codec.types.varint import pack_varint, read_varint
+from ledgerd.codec import DecodeError, codec_of
+from ledgerd.codec.types.numbers import UInt32, UInt64
+from ledgerd.codec.types.strings import FixedBytes
+from ledgerd.codec.types.varint import pack_varint
+from ledgerd.protocol.types.identifiers import BlockId
 
 HEADER = struct.Struct("<II")
-NOTHING = bytes(20)
-"""The field of a block id, which no implementation sets."""
 
 LARGEST_REQUEST = 262_144
 """Bytes of payload that a server reads (spec 06, section 14.2)."""
-
-_INFO = struct.Struct("<I20s32sQ")
-_REQUEST = struct.Struct("<IQI")
-_OFFSET = struct.Struct("<Q")
-_REASON = struct.Struct("<I")
 
 
 class ProtocolFault(Exception):
@@ -38,104 +33,52 @@ class Denial(IntEnum):
     TOO_OFTEN = 4
 
 
-class EmptyMessage(msgspec.Struct, frozen=True):
-    """A message without a payload."""
+class SnapshotMessage(msgspec.Struct, frozen=True):
+    """A message, with its fields in the order of the wire; the class keyword `tag` is its type."""
 
-    def payload(self) -> bytes:
-        return b""
-
-    @classmethod
-    def parse(cls, _payload: bytes) -> Self:
-        return cls()
+    TYPE: ClassVar[int]
 
 
-class InfoRequest(EmptyMessage, frozen=True):
+class InfoRequest(SnapshotMessage, frozen=True, tag=1):
     """Asks for the newest snapshot."""
 
-    TYPE: ClassVar[int] = 1
 
-
-class InfoReply(msgspec.Struct, frozen=True):
+class InfoReply(SnapshotMessage, frozen=True, tag=2):
     """The snapshot that is served."""
 
-    TYPE: ClassVar[int] = 2
-
-    number: int
-    checksum: bytes
+    number: UInt32
+    block_id: BlockId
+    """`NO_BLOCK`: no implementation sets it."""
+    checksum: Annotated[bytes, FixedBytes(32, "checksum")]
     """The checksum of the file, not of the state in it."""
-    size: int
-
-    def payload(self) -> bytes:
-        return _INFO.pack(self.number, NOTHING, self.checksum, self.size)
-
-    @classmethod
-    def parse(cls, payload: bytes) -> InfoReply:
-        number, _, checksum, size = _unpacked(_INFO, payload)
-        return cls(number, checksum, size)
+    size: UInt64
 
 
-class DataRequest(msgspec.Struct, frozen=True):
+class DataRequest(SnapshotMessage, frozen=True, tag=3):
     """Asks for a part of the file."""
 
-    TYPE: ClassVar[int] = 3
-
-    number: int
-    offset: int
-    size: int
-
-    def payload(self) -> bytes:
-        return _REQUEST.pack(self.number, self.offset, self.size)
-
-    @classmethod
-    def parse(cls, payload: bytes) -> DataRequest:
-        return cls(*_unpacked(_REQUEST, payload))
+    number: UInt32
+    offset: UInt64
+    size: UInt32
 
 
-class DataReply(msgspec.Struct, frozen=True):
+class DataReply(SnapshotMessage, frozen=True, tag=4):
     """A part of the file."""
 
-    TYPE: ClassVar[int] = 4
-
-    offset: int
+    offset: UInt64
     part: bytes
     is_last: bool
 
-    def payload(self) -> bytes:
-        return _part_opening(self.offset, len(self.part)) + self.part + bytes([self.is_last])
 
-    @classmethod
-    def parse(cls, payload: bytes) -> DataReply:
-        (offset,) = _unpacked(_OFFSET, payload)
-        try:
-            size, start = read_varint(payload, _OFFSET.size, Reading())
-        except (DecodeError, IndexError) as problem:
-            raise ProtocolFault("a part of the file without a length") from problem
-        end = start + size
-        if end >= len(payload) or payload[end] > 1:
-            raise ProtocolFault(f"a part of {size} bytes does not fit its frame of {len(payload)}")
-        return cls(offset, payload[start:end], payload[end] == 1)
-
-
-class NoSnapshot(EmptyMessage, frozen=True):
+class NoSnapshot(SnapshotMessage, frozen=True, tag=5):
     """There is no snapshot."""
 
-    TYPE: ClassVar[int] = 5
 
-
-class AccessDenied(msgspec.Struct, frozen=True):
+class AccessDenied(SnapshotMessage, frozen=True, tag=6):
     """The client is not served."""
 
-    TYPE: ClassVar[int] = 6
-
-    reason: int
+    reason: UInt32
     """A `Denial`, or a number that a later version may send."""
-
-    def payload(self) -> bytes:
-        return _REASON.pack(self.reason)
-
-    @classmethod
-    def parse(cls, payload: bytes) -> AccessDenied:
-        return cls(*_unpacked(_REASON, payload))
 
     @property
     def text(self) -> str:
@@ -149,26 +92,21 @@ _REASONS: dict[int, str] = {
     Denial.TOO_OFTEN: "too many connections from this address within an hour",
 }
 
-SnapshotMessage = InfoRequest | InfoReply | DataRequest | DataReply | NoSnapshot | AccessDenied
-
-KINDS: dict[int, type[SnapshotMessage]] = {
-    kind.TYPE: kind for kind in (InfoRequest, InfoReply, DataRequest, DataReply, NoSnapshot, AccessDenied)
-}
+MESSAGES: dict[int, type[SnapshotMessage]] = {}
+for _kind in SnapshotMessage.__subclasses__():
+    _kind.TYPE = int(_kind.__struct_config__.tag or 0)
+    MESSAGES[_kind.TYPE] = _kind
 
 
 def packed(message: SnapshotMessage) -> bytes:
-    payload = message.payload()
+    payload = codec_of(type(message)).encode(message)
     return HEADER.pack(len(payload), message.TYPE) + payload
 
 
 def part_head(offset: int, size: int) -> bytes:
     """The frame of a `DataReply` up to its bytes of the file; they follow, and a byte for whether they are the last."""
-    opening = _part_opening(offset, size)
+    opening = codec_of(UInt64).encode(offset) + pack_varint(size)
     return HEADER.pack(len(opening) + size + 1, DataReply.TYPE) + opening
-
-
-def _part_opening(offset: int, size: int) -> bytes:
-    return _OFFSET.pack(offset) + pack_varint(size)
 
 
 class MessageReader:
@@ -188,7 +126,7 @@ class MessageReader:
         size, number = HEADER.unpack_from(self._buffer)
         if size > self._largest:
             raise ProtocolFault(f"a frame of {size} bytes, where {self._largest} are the most")
-        kind = KINDS.get(number)
+        kind = MESSAGES.get(number)
         if kind is None:
             raise ProtocolFault(f"a frame of unknown type {number}")
         end = HEADER.size + size
@@ -196,10 +134,7 @@ class MessageReader:
             return None
         payload = bytes(self._buffer[HEADER.size : end])
         del self._buffer[:end]
-        return kind.parse(payload)
-
-
-def _unpacked(form: struct.Struct, payload: bytes) -> tuple[Any, ...]:
-    if len(payload) < form.size:
-        raise ProtocolFault(f"a payload of {len(payload)} bytes, where {form.size} are needed")
-    return form.unpack_from(payload)
+        try:
+            return codec_of(kind).decode(payload)
+        except DecodeError as problem:
+            raise ProtocolFault(f"a frame of type {number} that cannot be read: {problem}") from problem

@@ -37,7 +37,7 @@ MOST_SOCKETS = 64
 """Connections at once, with those that only get a refusal."""
 REFUSALS_SECONDS = 60.0
 REFUSALS = LineRate("refusals of a snapshot", burst=1, a_second=1 / REFUSALS_SECONDS)
-"""Of those that are not served, a line a minute."""
+"""The rate of log lines on clients that are not served: one a minute."""
 FAREWELL_SECONDS = 2.0
 """The time for a client to receive the last message."""
 

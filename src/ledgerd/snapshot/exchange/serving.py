@@ -11,7 +11,15 @@ from typing import NamedTuple
 from ledgerd.basics.addresses import charged_as
 from ledgerd.basics.durations import HOUR
 from ledgerd.basics.quotas import HeldAmounts
-from ledgerd.snapshot.exchange.frames import DataRequest, Denial, InfoReply, InfoRequest, NoSnapshot, SnapshotMessage
+from ledgerd.protocol.types.identifiers import NO_BLOCK
+from ledgerd.snapshot.exchange.frames import (
+    DataRequest,
+    Denial,
+    InfoReply,
+    InfoRequest,
+    NoSnapshot,
+    SnapshotMessage,
+)
 
 MOST_CONNECTIONS = 5
 MOST_OF_ONE_ADDRESS = 3
@@ -126,7 +134,7 @@ class ServerSession:
         if offer is None or offer.size == 0:
             return Answer(NoSnapshot(), ends=True)
         self._offer = offer
-        return Answer(InfoReply(offer.number, offer.checksum, offer.size))
+        return Answer(InfoReply(offer.number, NO_BLOCK, offer.checksum, offer.size))
 
     def answer(self, message: SnapshotMessage) -> Answer:
         """Answer a later request. Its block number is ignored: the file is the one that was announced."""

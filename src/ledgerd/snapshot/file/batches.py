@@ -32,7 +32,7 @@ class RecordBatch:
 
     @classmethod
     def of_values(cls, section: str, values: list[Json], texts: list[str]) -> RecordBatch:
-        """Of records that were decoded, with the texts of all that are not larger than a batch."""
+        """A batch of decoded records, with the texts of those that are not larger than a batch."""
         batch = cls(section, len(values), array_of_texts(texts) if len(texts) == len(values) else b"")
         batch.__dict__.update(records=values, texts=texts if batch.array else [])
         return batch
@@ -43,11 +43,11 @@ class RecordBatch:
         try:
             return decoded(self.array)
         except (ValueError, RecursionError) as problem:
-            raise SnapshotError(f"the snapshot is damaged: what should be JSON is not ({problem})") from problem
+            raise SnapshotError(f"the snapshot is damaged: a part is not valid JSON ({problem})") from problem
 
     @lazy
     def texts(self) -> list[str]:
-        """Each as the file has it; none where there is no array of them."""
+        """The text of each record as it stands in the file; nothing if there is no array of them."""
         return [bytes(each).decode("utf-8", "surrogateescape") for each in cut_array(self.array)]
 
 

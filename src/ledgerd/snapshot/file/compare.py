@@ -44,7 +44,9 @@ NOT_COMPARED: Mapping[str, frozenset[str]] = {
 
 def differing(one: Snapshot, two: Snapshot, network: ChainParameters) -> list[str]:
     if (one.head_number, one.chain_id) != (two.head_number, two.chain_id):
-        raise SnapshotError(f"they are of blocks {one.head_number} and {two.head_number}: there is nothing to compare")
+        raise SnapshotError(
+            f"they are of blocks {one.head_number} and {two.head_number}: only snapshots of one block can be compared"
+        )
     if one.head_id != two.head_id:
         return [HEAD_BLOCK]
     if one.header["payload_checksum"] == two.header["payload_checksum"]:
@@ -64,7 +66,7 @@ def _digests(snapshot: Snapshot) -> dict[str, bytes]:
         try:
             entity = section.parse(record)
         except DecodeError as error:
-            raise SnapshotError(f"a record of {name} in the snapshot cannot be taken: {error}") from error
+            raise SnapshotError(f"a record of {name} in the snapshot cannot be read: {error}") from error
         for field in NOT_COMPARED.get(name, ()):
             setattr(entity, field, getattr(section.table.record(), field))
         found.setdefault(name, hashlib.sha256()).update(section.text(entity).encode("utf-8", "surrogateescape"))

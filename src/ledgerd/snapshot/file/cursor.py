@@ -115,7 +115,7 @@ class JsonCursor:
             try:
                 value, end = decode_one(self._text, self._place)
             except RecursionError as error:
-                raise SnapshotError(f"the snapshot is damaged: what should be JSON is not ({error})") from error
+                raise SnapshotError(f"the snapshot is damaged: a part is not valid JSON ({error})") from error
             except ValueError as error:
                 problem, value, end = error, None, len(self._text)
             if end < len(self._text):
@@ -126,7 +126,7 @@ class JsonCursor:
             if self._fetch(here):
                 continue
             if problem is not None:
-                raise SnapshotError(f"the snapshot is damaged: what should be JSON is not ({problem})") from problem
+                raise SnapshotError(f"the snapshot is damaged: a part is not valid JSON ({problem})") from problem
             return self._passed(value, end)
 
     def _passed(self, value: Any, end: int) -> Any:  # noqa: ANN401 - (the same)

@@ -47,7 +47,7 @@ class StateRecord(NamedTuple):
     """A record, as its text in a snapshot."""
 
     place: int
-    """Of its section, in the order of a snapshot."""
+    """The place of its section in the order of a snapshot."""
     id: int
     text: str
 
@@ -60,7 +60,7 @@ class StateRecord(NamedTuple):
         try:
             record = json.loads(self.text, strict=False)
         except (ValueError, RecursionError) as problem:
-            raise SnapshotError(f"record {self.id} of {self.section.name} cannot be taken: {problem}") from problem
+            raise SnapshotError(f"record {self.id} of {self.section.name} cannot be read: {problem}") from problem
         return without_marks(self.section.name, _as_ours(self.section, record))
 
 
@@ -74,7 +74,9 @@ class DifferingRecord(NamedTuple):
 
 
 def without_marks(section: str, record: RecordFields) -> RecordFields:
-    """Without what two sound programs write differently. `SnapshotError`: it is no record of its section."""
+    """The record without what two correct programs may write differently. `SnapshotError`: it is no record of its
+    section.
+    """
     if section == NEVER_SET:
         record = _as_ours(BY_NAME[section], record)
     left_out = NOT_COMPARED.get(section, frozenset())
@@ -86,7 +88,7 @@ def _as_ours(section: SnapshotSection[Any], record: Json) -> RecordFields:
     try:
         fields: RecordFields = json.loads(section.text(section.parse(record)))
     except DecodeError as problem:
-        raise SnapshotError(f"a record of {section.name} cannot be taken: {problem}") from problem
+        raise SnapshotError(f"a record of {section.name} cannot be read: {problem}") from problem
     return fields
 
 
@@ -157,7 +159,9 @@ def in_order(records: Iterable[StateRecord]) -> Iterator[StateRecord]:
 
 
 def differing_records(first: Iterable[StateRecord], second: Iterable[StateRecord]) -> Iterator[DifferingRecord | None]:
-    """One item for each record of either: nothing where both are equal. Within `json_defaults_of` their network."""
+    """Compare two files record by record: None for each pair that is equal, else the difference. Call it within
+    `json_defaults_of` their network.
+    """
     for _, group in groupby(merge(_keyed(0, first), _keyed(1, in_order(second))), itemgetter(0)):
         found = {side: record for _, side, record in group}
         yield _difference(found.get(0), found.get(1))

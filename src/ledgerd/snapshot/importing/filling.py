@@ -43,7 +43,7 @@ class _Waiting:
     def __init__(self, batch: RecordBatch, section: SnapshotSection[Any] | None, count: int) -> None:
         self.batch = batch
         self.section = section
-        """None where nothing of it becomes a row."""
+        """The section of the batch; None if its records become no rows."""
         self.count = count
         """The rows of its table before it."""
         self.question: AwaitedAnswer | None = None
@@ -177,7 +177,7 @@ def _parsed(waiting: _Waiting) -> list[Entity] | None:
 
 
 def _refused(name: str, error: Exception) -> SnapshotError:
-    return SnapshotError(f"a record of {name} in the snapshot cannot be taken: {error}")
+    return SnapshotError(f"a record of {name} in the snapshot cannot be read: {error}")
 
 
 def fill(
@@ -197,5 +197,5 @@ def fill(
     except NotUniqueRow as error:
         sections = {each: BY_NAME.get(OLD_SECTIONS.get(each, each)) for each in snapshot.sections}
         name = next(each for each, section in sections.items() if section and section.table.title == error.table)
-        text = f"a record of {name} in the snapshot, {error.object_id}, cannot be taken: {error}"
+        text = f"a record of {name} in the snapshot, {error.object_id}, cannot be read: {error}"
         raise SnapshotError(text) from error

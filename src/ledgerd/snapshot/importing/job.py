@@ -104,7 +104,7 @@ class Done(msgspec.Struct, frozen=True, tag=True):
     """The tokens in the written state above its supply."""
     differing: tuple[str, ...] = ()
     head_id: str = ""
-    """Of an imported state, in hex."""
+    """The id of the head block of the imported state, in hex."""
 
 
 class Failed(msgspec.Struct, frozen=True, tag=True):

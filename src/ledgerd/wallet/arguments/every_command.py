@@ -20,7 +20,7 @@ from ledgerd.wallet.operations.reading import joined_amounts
 
 DONE = 0
 INTERRUPTED = 130
-"""By Ctrl-C, before anything was sent; the shell's usual code for it."""
+"""The exit code after Ctrl-C, before anything was sent: the usual one of shells."""
 
 GROUPS = {
     "key": ("make, import, list, export and remove keys", add_key_commands),

@@ -37,7 +37,7 @@ from ledgerd.wallet.transactions.sending import TransactionFollower, Until
 USUAL_NODE = "http://127.0.0.1:8090"
 USUAL_LIFETIME = 60.0
 FILE_LIFETIME = 3_600.0
-"""Of a transaction that others have to sign: the longest that the network takes."""
+"""The lifetime of a transaction that others have to sign: the longest that the network accepts."""
 
 TERMINAL = "/dev/tty"
 LONGEST_ANSWER = 256
@@ -45,7 +45,7 @@ YES = {b"y", b"yes"}
 
 
 def ask(question: str) -> bool:
-    """Anything else than a yes is no."""
+    """Ask a person; any answer but yes is no."""
     try:
         terminal = os.open(TERMINAL, os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
     except OSError:

@@ -24,7 +24,7 @@ TERMINAL = "/dev/tty"
 
 
 def read_secret(descriptor: int, seconds: float = math.inf) -> bytes:
-    """One line, without its end. Read byte by byte: what follows belongs to somebody else."""
+    """Read one line, without its end, byte by byte: the bytes after it are for another reader."""
     found = os.fstat(descriptor)
     if stat.S_ISREG(found.st_mode) and found.st_mode & OTHERS:
         raise WalletError("the file with the secret can be read by others: chmod 600 it")

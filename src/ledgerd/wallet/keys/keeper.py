@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 import select
 import socket
-import struct
 import sys
 import time
 from contextlib import suppress
@@ -20,6 +19,7 @@ from pathlib import Path
 
 import msgspec
 
+from ledgerd.basics.addresses import connected_user
 from ledgerd.codec import codec_of
 from ledgerd.codec.errors import DecodeError, EncodeError
 from ledgerd.codec.json.errors import JsonError
@@ -40,7 +40,6 @@ from ledgerd.wallet.keys.wallet_file import Contents, WalletFile
 REQUEST_SECONDS = 30.0
 """A client that takes longer to send its request is left."""
 NO_SIGNATURES = b"\0"
-_CREDENTIALS = struct.Struct("3i")
 
 
 class Keeper:
@@ -184,8 +183,7 @@ def serve(keeper: Keeper, listener: socket.socket, owner: int | None, idle_secon
 def _serve_one(keeper: Keeper, connection: socket.socket, seconds_left: float) -> bool:
     """Answer one request; whether it counts as a use of the wallet."""
     connection.settimeout(REQUEST_SECONDS)
-    raw = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
-    if _CREDENTIALS.unpack(raw)[1] != os.getuid():
+    if connected_user(connection) != os.getuid():
         return False
     body, descriptor = messages.receive_frame(connection)
     try:

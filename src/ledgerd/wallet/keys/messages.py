@@ -131,11 +131,11 @@ class KeeperAnswer(msgspec.Struct, tag=True, forbid_unknown_fields=True):
 
 
 class WasDone(KeeperAnswer):
-    """It was done."""
+    """The request was carried out."""
 
 
 class RefusedRequest(KeeperAnswer):
-    """It was not done."""
+    """The request was refused, and nothing has changed."""
 
     kind: str
     text: str
@@ -163,7 +163,7 @@ class Keys(KeeperAnswer):
 
 
 class Signatures(KeeperAnswer):
-    """In the order of the keys that were named."""
+    """The signatures, in the order of the keys in the request."""
 
     signatures: tuple[bytes, ...]
 

@@ -17,7 +17,7 @@ from ledgerd.wallet.errors import DamagedWallet, ForeignWallet, WalletError, Wro
 from ledgerd.wallet.keys.wallet_file import read_file
 
 MOST_BYTES = 2 << 20
-"""Of encrypted keys; each takes 85."""
+"""The most bytes of encrypted keys; each takes 85."""
 HASH_SIZE, BLOCK_SIZE, BLOCK_BITS = 64, 16, 128
 KEY_PART, VECTOR_PART = slice(0, 32), slice(32, 48)
 

@@ -41,7 +41,7 @@ class KeyEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Contents(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """All of a wallet."""
+    """Everything that a wallet keeps: keys with their labels, and the watched accounts."""
 
     keys: tuple[KeyEntry, ...] = ()
     watched: tuple[str, ...] = ()
@@ -63,7 +63,7 @@ class Contents(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return {entry.key.public: entry for entry in self.keys}
 
     def with_key(self, key: PrivateKey, label: str) -> Contents:
-        """The same with one more key; a key that is there already only gets the label."""
+        """The contents with one more key; a key that is there already only gets the label."""
         others = tuple(entry for entry in self.keys if entry.secret != key.secret)
         if len(others) >= MOST_KEYS:
             raise WalletError(f"a wallet has at most {MOST_KEYS:,} keys: remove one first")

@@ -28,7 +28,7 @@ class Review(msgspec.Struct, frozen=True):
     expiration: str
     size: int
     operations: tuple[Any, ...]
-    """As the network's JSON has them."""
+    """The operations as the JSON of the network."""
     words: tuple[tuple[str, ...], ...]
     required: tuple[str, ...]
     signed: tuple[str, ...]

@@ -345,7 +345,7 @@ def test_a_block_that_nobody_signed_is_not_sent_on_however_often_it_comes(networ
     """One that its validator signed is, though it cannot be linked either."""
     network.produce(1)
     broadcasts, chain, sent = broadcasts_of(network), network.chain, list[Block]()
-    broadcasts.after_block.append(sent.append)
+    broadcasts.on_block.append(sent.append)
     parent = BlockId((chain.head_number + 20).to_bytes(4, "big") + bytes(16))
     false = forged(parent, chain.head_time, VIZ)
     later = forged(parent, chain.head_time, VIZ, key=network.keys[VIZ])

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from ledgerd.node.parts.watching.status import problems_of
 from ledgerd.rpc.api.node.node_status import NodeStatus, PeerCounts
-from ledgerd.supervision.health import HealthNews
+from ledgerd.supervision.health import HealthStatus
 from scripts.sample_node import sample_status
 
 SOUND = sample_status()
@@ -19,8 +19,8 @@ def changed(**fields: object) -> NodeStatus:
 
 
 def test_of_a_sound_node_nothing_is_said() -> None:
-    assert problems_of(SOUND, 3, HealthNews({})) == ()
-    assert problems_of(changed(peers=PeerCounts("alone", "normal", 0, 0, 0, 0, 0)), 3, HealthNews({})) == ()
+    assert problems_of(SOUND, 3, HealthStatus({})) == ()
+    assert problems_of(changed(peers=PeerCounts("alone", "normal", 0, 0, 0, 0, 0)), 3, HealthStatus({})) == ()
 
 
 @pytest.mark.parametrize(
@@ -38,14 +38,14 @@ def test_of_a_sound_node_nothing_is_said() -> None:
     ],
 )
 def test_each_problem_is_named_with_what_to_do(status: NodeStatus, age: int, down: dict[str, str], text: str) -> None:
-    (problem,) = problems_of(status, age, HealthNews(down))
+    (problem,) = problems_of(status, age, HealthStatus(down))
 
     assert text in problem.text
     assert problem.advice.endswith(".")
 
 
 def test_what_the_node_has_found_by_itself_is_among_them() -> None:
-    (problem,) = problems_of(SOUND, 3, HealthNews({}, ("the disk is full in 2 days",)))
+    (problem,) = problems_of(SOUND, 3, HealthStatus({}, ("the disk is full in 2 days",)))
 
     assert problem.text == "the disk is full in 2 days"
     assert "ledgerd doctor" in problem.advice

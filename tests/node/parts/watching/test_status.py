@@ -17,7 +17,7 @@ from ledgerd.protocol.operations.money.transfers import Transfer
 from ledgerd.protocol.types.assets import tokens
 from ledgerd.rpc.api.node.node_status import UNKNOWN, NodeDetails, NodeStatus, details_of, status_of
 from ledgerd.rpc.link.topics import DETAILS, STATUS
-from ledgerd.supervision.health import HealthNews
+from ledgerd.supervision.health import HealthStatus
 from tests.chain.networks import VIZ, Network
 from tests.node.contexts import context_of
 from tests.p2p.scripted_talk import Talk
@@ -131,7 +131,7 @@ def test_details_are_told_only_where_they_are_asked_for(tmp_path: Path, stage: S
     stage.produce()
     assert stage.details == []
     other = Stage(tmp_path / "other", has_operator=True)
-    other.part.health_changed(HealthNews({"webserver": "API worker 1: exit code -9"}))
+    other.part.health_changed(HealthStatus({"webserver": "API worker 1: exit code -9"}))
     other.begin()
     assert other.details[-1].status == other.statuses[-1]
     other.network.chain.close()

@@ -147,7 +147,7 @@ def test_an_account_without_history_has_an_empty_page(dispatcher: Dispatcher) ->
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([{"type": ["transfer"]}], "filter: there is no type; there are types, accounts"),
+        ([{"type": ["transfer"]}], "filter: there is no field type; there are types, accounts"),
         ([{"types": ["transfers"]}], "filter.types[0]: Invalid operation name: transfers"),
         ([{"direction": "sideways"}], "filter.direction: invalid name 'sideways' in enum 'direction'"),
         ([{"since": "yesterday"}], "filter.since: "),

@@ -15,7 +15,7 @@ PROPOSAL_TYPES = ["proposal_create", "proposal_update", "proposal_delete"]
 MOST_INVITES = 0x7FFF_FFFF_FFFF_FFFF
 VOTES_SHOWN = MOST_PROPOSALS = 100
 SUBSCRIBERS = 100
-"""Of a page."""
+"""Subscribers on one page."""
 
 
 @ROUTES.page("/committee")

@@ -11,14 +11,14 @@ from ledgerd.explorer.node.following import facts_of_blocks, facts_of_summary
 from ledgerd.explorer.node.watch import BlockFacts
 from ledgerd.explorer.pages.lists import beside
 from ledgerd.explorer.pages.view import Away, BadQuery, NotThere, PageAnswer, PageFamily, PageView, Visit, needed
+from ledgerd.explorer.words.values import NO_TRANSACTION
 
 ROUTES = PageFamily()
 OF_A_PAGE = 25
 MOST_OPERATIONS = 50
-"""Of a block that are shown as sentences at once; the rest is paged."""
+"""Operations of a block that are shown as sentences at once; the rest is paged."""
 MOST_IN_FULL = 20
-"""Of a transaction that are shown with all their fields at once; the same."""
-NO_TRANSACTION = "0" * 40
+"""Operations of a transaction that are shown with all their fields at once; the rest is paged."""
 LAST_NUMBER = 0xFFFF_FFFF
 HASH = re.compile("[0-9a-f]{40}")
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from ledgerd.metrics.table.plugins import MOST_PLUGINS
 from ledgerd.node.build import THIS_BUILD
-from ledgerd.node.config.options.declaration import Option, OptionSection, Surroundings, WrongTogether, our_option
+from ledgerd.node.config.options.declaration import Option, OptionSection, SectionContext, WrongTogether, our_option
 from ledgerd.node.config.values.kind import OptionKind, WrongValue
 from ledgerd.node.config.values.values import choice_of, name_among
 
@@ -103,15 +103,13 @@ class ApplicationOptions(msgspec.Struct, frozen=True):
     """Plugins of others that run, by their names among the installed ones."""
 
 
-def _complete(record: ApplicationOptions, surroundings: Surroundings) -> ApplicationOptions:
+def _complete(record: ApplicationOptions, context: SectionContext) -> ApplicationOptions:
     chain = record.chain
     if chain not in NETWORKS:
-        chain = str(surroundings.current_dir / Path(chain).expanduser())
+        chain = str(context.current_dir / Path(chain).expanduser())
     left_out = [name for name in dict.fromkeys(record.plugins) if name in THIS_BUILD.excluded_plugins]
     if left_out:
-        surroundings.remark(
-            f"this program was built for low memory, and runs without the plugins {', '.join(left_out)}"
-        )
+        context.remark(f"this program was built for low memory, and runs without the plugins {', '.join(left_out)}")
     kept = tuple(name for name in record.plugins if name in DEPENDENCIES and name not in left_out)
     installed = tuple(dict.fromkeys(name for name in record.plugins if name not in DEPENDENCIES))
     if len(installed) > MOST_PLUGINS:

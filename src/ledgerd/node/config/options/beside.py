@@ -48,7 +48,7 @@ def _show_webhook(hook: Webhook) -> str:
     return written_webhook(hook)
 
 
-def _complete_webhooks(record: WebhookSettings, _surroundings: declaration.Surroundings) -> WebhookSettings:
+def _complete_webhooks(record: WebhookSettings, _context: declaration.SectionContext) -> WebhookSettings:
     if len(record.hooks) > MOST_WEBHOOKS:
         raise declaration.WrongTogether(
             "history-webhook", f"is given {len(record.hooks)} times: {MOST_WEBHOOKS} are allowed"
@@ -87,11 +87,11 @@ WEBHOOKS = declaration.OptionSection(
 STREAM_ENDPOINT = "state-stream-endpoint"
 
 
-def _complete_stream(record: StreamSettings, surroundings: declaration.Surroundings) -> StreamSettings:
+def _complete_stream(record: StreamSettings, context: declaration.SectionContext) -> StreamSettings:
     if record.fault:
         raise declaration.WrongTogether(STREAM_ENDPOINT, record.fault)
     given = declaration.certificates_of(record)
-    return replace(record, **{name: surroundings.data_dir / path for name, path in given.items() if path is not None})
+    return replace(record, **{name: context.data_dir / path for name, path in given.items() if path is not None})
 
 
 STREAM_PLACE = OptionKind(
@@ -247,7 +247,7 @@ METRICS = declaration.OptionSection(
 )
 
 MOST_WATCHED = 64
-"""Each has series of its own in metrics."""
+"""The most validators that are watched: each has metrics series of its own."""
 
 
 class MonitorSettings(msgspec.Struct, frozen=True):
@@ -256,7 +256,7 @@ class MonitorSettings(msgspec.Struct, frozen=True):
     names: tuple[AccountName, ...] = ()
 
 
-def _complete_monitor(record: MonitorSettings, _surroundings: declaration.Surroundings) -> MonitorSettings:
+def _complete_monitor(record: MonitorSettings, _context: declaration.SectionContext) -> MonitorSettings:
     names = tuple(dict.fromkeys(record.names))
     if len(names) > MOST_WATCHED:
         raise declaration.WrongTogether(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from ledgerd.node.config.options.declaration import Option, OptionSection, Surroundings, our_option
+from ledgerd.node.config.options.declaration import Option, OptionSection, SectionContext, our_option
 from ledgerd.node.config.values.json_values import ASSUMED_BLOCK, CHECKPOINT, Checkpoint
 from ledgerd.node.config.values.values import BOOL, HARDFORK, PATH, SIZE, UINT32, UINT64, uint32
 
@@ -35,11 +35,11 @@ class ChainOptions(msgspec.Struct, frozen=True):
         return self.write_wait_micro * (self.max_write_wait_retries + 1) / MICROSECONDS
 
 
-def _complete(record: ChainOptions, surroundings: Surroundings) -> ChainOptions:
+def _complete(record: ChainOptions, context: SectionContext) -> ChainOptions:
     return msgspec.structs.replace(
         record,
-        shared_file_dir=surroundings.data_dir / record.shared_file_dir,
-        block_archive_dir=surroundings.data_dir / record.block_archive_dir,
+        shared_file_dir=context.data_dir / record.shared_file_dir,
+        block_archive_dir=context.data_dir / record.block_archive_dir,
     )
 
 

@@ -87,7 +87,7 @@ our_option = partial(Option, ours=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class SectionContext:
     """What a section needs besides its own values."""
 
     data_dir: Path
@@ -95,11 +95,11 @@ class Surroundings:
     remark: Callable[[str], None]
 
 
-def _unjoined(_values: dict[str, Any], _surroundings: Surroundings) -> None:
+def _unjoined(_values: dict[str, Any], _context: SectionContext) -> None:
     pass
 
 
-def _unchanged(record: R, _surroundings: Surroundings) -> R:
+def _unchanged(record: R, _context: SectionContext) -> R:
     return record
 
 
@@ -116,8 +116,8 @@ class OptionSection(Generic[R]):
     """Prefixes of the options' names that the names of fields do not have."""
     within: Mapping[str, type] = field(default_factory=dict)
     """Records that are fields of the record, by the name of the field."""
-    join: Callable[[dict[str, Any], Surroundings], None] = field(default=_unjoined)
-    complete: Callable[[R, Surroundings], R] = field(default=_unchanged)
+    join: Callable[[dict[str, Any], SectionContext], None] = field(default=_unjoined)
+    complete: Callable[[R, SectionContext], R] = field(default=_unchanged)
 
     @property
     def fields(self) -> dict[str, Option]:
@@ -131,7 +131,7 @@ class OptionSection(Generic[R]):
     def options(self) -> tuple[Option, ...]:
         return (*self.with_meaning, *self.without_meaning)
 
-    def made(self, values: Mapping[str, Any], surroundings: Surroundings) -> R:
+    def made(self, values: Mapping[str, Any], context: SectionContext) -> R:
         given: dict[str, Any] = {}
         inner: dict[str, dict[str, Any]] = {name: {} for name in self.within}
         for path, value in values.items():
@@ -140,9 +140,9 @@ class OptionSection(Generic[R]):
                 inner[name][rest] = value
             else:
                 given[name] = value
-        self.join(given, surroundings)
+        self.join(given, context)
         given |= {name: self.within[name](**parts) for name, parts in inner.items()}
-        return self.complete(self.record(**given), surroundings)
+        return self.complete(self.record(**given), context)
 
 
 def certificate_options(

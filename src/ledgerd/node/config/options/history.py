@@ -6,7 +6,7 @@ import msgspec
 from msgspec.structs import replace
 
 from ledgerd.history.settings import ALL_BLOCKS, HistorySettings
-from ledgerd.node.config.options.declaration import Option, OptionSection, Surroundings, WrongTogether, our_option
+from ledgerd.node.config.options.declaration import Option, OptionSection, SectionContext, WrongTogether, our_option
 from ledgerd.node.config.values.json_values import ACCOUNT_RANGE
 from ledgerd.node.config.values.values import BOOL, TEXT, UINT32, choice_of, uint32
 
@@ -26,15 +26,13 @@ class CustomProtocolOptions(msgspec.Struct, frozen=True):
     store_size: int
 
 
-def _complete(record: HistorySettings, surroundings: Surroundings) -> HistorySettings:
+def _complete(record: HistorySettings, context: SectionContext) -> HistorySettings:
     if record.whitelist and record.blacklist:
         raise WrongTogether(BLACKLIST, f"cannot stand beside {WHITELIST}: keep one of the two")
     if record.store and not record.store.startswith(POSTGRES):
         raise WrongTogether(STORE, f"begins with {POSTGRES[0]}, as in {POSTGRES[0]}/ledger")
     if (record.store or record.balances) and record.count_blocks != ALL_BLOCKS:
-        surroundings.remark(
-            f"{COUNT_BLOCKS} has no effect beside {STORE} or {BALANCES}: nothing may go before it was fed"
-        )
+        context.remark(f"{COUNT_BLOCKS} has no effect beside {STORE} or {BALANCES}: nothing may go before it was fed")
         record = replace(record, count_blocks=ALL_BLOCKS)
     return replace(record, balances=record.balances or bool(record.store))
 

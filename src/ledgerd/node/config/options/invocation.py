@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from ledgerd.node.config.options.declaration import Option, OptionSection, Surroundings, WrongTogether, our_option
+from ledgerd.node.config.options.declaration import Option, OptionSection, SectionContext, WrongTogether, our_option
 from ledgerd.node.config.values.values import BOOL, PATH, SWITCH, TEXT, choice_of
 
 CONFIG_FILE = "config.ini"
@@ -45,13 +45,13 @@ class Invocation(msgspec.Struct, frozen=True):
     create_snapshot: Path | None
 
 
-def _complete(record: Invocation, surroundings: Surroundings) -> Invocation:
+def _complete(record: Invocation, context: SectionContext) -> Invocation:
     """Make every path absolute: `config` lies under the data directory, all others under the current one."""
     if record.replay_from_snapshot and record.snapshot is None and not record.snapshot_auto_latest:
         raise WrongTogether("replay-from-snapshot", "needs --snapshot PATH or --snapshot-auto-latest")
     if record.resync_blockchain and record.replay_blockchain:
         raise WrongTogether("replay-blockchain", "cannot stand beside --resync-blockchain, which deletes the block log")
-    here = surroundings.current_dir
+    here = context.current_dir
     data_dir = here / record.data_dir
     return msgspec.structs.replace(
         record,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from ledgerd.node.config.options.declaration import Option, OptionSection, Surroundings
+from ledgerd.node.config.options.declaration import Option, OptionSection, SectionContext
 from ledgerd.node.config.values.endpoints import ADDRESS, LISTENING, PEER
 from ledgerd.node.config.values.kind import OptionKind
 from ledgerd.node.config.values.values import BOOL, INT64, PATH, UINT32
@@ -20,14 +20,14 @@ DIRECTORY = OptionKind(
 )
 
 
-def _complete(record: SnapshotSettings, surroundings: Surroundings) -> SnapshotSettings:
+def _complete(record: SnapshotSettings, context: SectionContext) -> SnapshotSettings:
     """An empty directory is that of the data directory; any other one is relative to the current directory."""
     if record.directory == IN_THE_DATA_DIRECTORY:
-        directory = surroundings.data_dir / IN_THE_DATA_DIRECTORY.name
+        directory = context.data_dir / IN_THE_DATA_DIRECTORY.name
     else:
-        directory = surroundings.current_dir / record.directory
+        directory = context.current_dir / record.directory
     if record.sync_from_trusted_peer and not record.trusted_peers:
-        surroundings.remark("sync-snapshot-from-trusted-peer has no effect without a trusted-snapshot-peer")
+        context.remark("sync-snapshot-from-trusted-peer has no effect without a trusted-snapshot-peer")
     return msgspec.structs.replace(record, directory=directory)
 
 

@@ -41,9 +41,9 @@ def keys_of_file(path: Path, remark: Callable[[str], None]) -> list[PrivateKey]:
     return [*found.keys]
 
 
-def _join(values: dict[str, Any], surroundings: declaration.Surroundings) -> None:
-    values["key_files"] = tuple(surroundings.data_dir / path for path in values["key_files"])
-    in_files = (key for path in values["key_files"] for key in keys_of_file(path, surroundings.remark))
+def _join(values: dict[str, Any], context: declaration.SectionContext) -> None:
+    values["key_files"] = tuple(context.data_dir / path for path in values["key_files"])
+    in_files = (key for path in values["key_files"] for key in keys_of_file(path, context.remark))
     emergency = values.pop("emergency_keys")
     values["options_keys"] = (*values["keys"], *emergency)
     values["keys"] = keyring([*values["options_keys"], *in_files])
@@ -53,7 +53,7 @@ def _join(values: dict[str, Any], surroundings: declaration.Surroundings) -> Non
     values["names"] = tuple(sorted(names))
 
 
-def _with_signer(record: ProducerSettings, surroundings: declaration.Surroundings) -> ProducerSettings:
+def _with_signer(record: ProducerSettings, context: declaration.SectionContext) -> ProducerSettings:
     """The record with the files of its signer where they are; a signer holds every key in place of the node."""
     signer = record.signer
     given = declaration.certificates_of(signer)
@@ -69,22 +69,22 @@ def _with_signer(record: ProducerSettings, surroundings: declaration.Surrounding
         raise declaration.WrongTogether(
             SIGNER, f"tls:// needs {SIGNER}-certificate, {SIGNER}-certificate-key, {SIGNER}-authority"
         )
-    files = {name: surroundings.data_dir / path for name, path in given.items() if path is not None}
+    files = {name: context.data_dir / path for name, path in given.items() if path is not None}
     return replace(record, signer=replace(signer, **files))
 
 
-def _complete(record: ProducerSettings, surroundings: declaration.Surroundings) -> ProducerSettings:
-    record = _with_signer(record, surroundings)
+def _complete(record: ProducerSettings, context: declaration.SectionContext) -> ProducerSettings:
+    record = _with_signer(record, context)
     if record.take_over is not None:
         if record.is_signed_elsewhere:
             raise declaration.WrongTogether(TAKE_OVER, "two nodes with one signer may run at the same time without it")
-        record = replace(record, take_over=surroundings.data_dir / record.take_over)
+        record = replace(record, take_over=context.data_dir / record.take_over)
     if record.checks_doppelganger and record.is_signed_elsewhere:
-        surroundings.remark("doppelganger-check does nothing with a signer, which several nodes may use")
+        context.remark("doppelganger-check does nothing with a signer, which several nodes may use")
     if record.checks_doppelganger and record.allows_stale:
-        surroundings.remark("doppelganger-check does nothing where enable-stale-production is on")
+        context.remark("doppelganger-check does nothing where enable-stale-production is on")
     if 0 < record.required_participation < HUNDRED_PERCENT // 100:
-        surroundings.remark(
+        context.remark(
             f"required-participation = {record.required_participation} is less than one percent: it counts "
             "hundredths of a percent, so that a third is 3300"
         )
@@ -243,7 +243,7 @@ VALIDATOR = declaration.OptionSection(
 )
 
 
-def _join_guard(values: dict[str, Any], _surroundings: declaration.Surroundings) -> None:
+def _join_guard(values: dict[str, Any], _context: declaration.SectionContext) -> None:
     guarded: tuple[GuardedValidator, ...] = values["watched"]
     values["watched"] = {each.name: Watched(each.signing_key, each.active_key) for each in guarded}
 

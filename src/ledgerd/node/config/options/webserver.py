@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import msgspec
 
-from ledgerd.node.config.options.declaration import Option, OptionSection, Surroundings, our_option
+from ledgerd.node.config.options.declaration import Option, OptionSection, SectionContext, our_option
 from ledgerd.node.config.values.endpoints import ENDPOINT, EXEMPT, NETWORK, ORIGIN
 from ledgerd.node.config.values.values import BOOL, SIZE, UINT32, UINT64, uint32
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.rpc.settings import WebserverSettings
 
 
-def _complete(record: WebserverSettings, surroundings: Surroundings) -> WebserverSettings:
+def _complete(record: WebserverSettings, context: SectionContext) -> WebserverSettings:
     if record.rpc_endpoint is None:
         return record
     if record.http_endpoint is None and record.ws_endpoint is None:
         return msgspec.structs.replace(record, http_endpoint=record.rpc_endpoint, ws_endpoint=record.rpc_endpoint)
-    surroundings.remark("rpc-endpoint is ignored, since webserver-http-endpoint or webserver-ws-endpoint is given")
+    context.remark("rpc-endpoint is ignored, since webserver-http-endpoint or webserver-ws-endpoint is given")
     return record
 
 

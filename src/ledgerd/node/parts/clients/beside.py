@@ -71,7 +71,7 @@ class ProcessPart(NodePart):
 
 
 def own_addresses(speeches: Sequence[Speech], webserver: WebserverPart) -> dict[Speech, Endpoint]:
-    """Where this node answers, for a process beside it."""
+    """The addresses at which a process on this machine reaches the APIs of this node."""
     places = zip(speeches, webserver.addresses, strict=True)
     return {speech: Endpoint(reached_at(host), port) for speech, (host, port) in places}
 

@@ -62,7 +62,7 @@ Push = Callable[[Broadcast, Allowance], None]
 
 
 class QuotaExceeded(Exception):
-    """More was asked than a bound allows."""
+    """A client has used up its quota."""
 
     def __init__(self, bound: str) -> None:
         super().__init__(bound)
@@ -192,10 +192,10 @@ class Broadcasts:
         self._unproven = SharedQuota(CLIENT_UNPROVEN, CLIENT_UNPROVEN_A_SECOND, FREE_UNPROVEN, now)
         self.queue = BroadcastQueue(time.seconds)
         self._met = LimitsReached()
-        self.after_transaction: list[Callable[[Transaction], None]] = []
+        self.on_transaction: list[Callable[[Transaction], None]] = []
         """Called on the chain's thread after a transaction was accepted."""
-        self.after_block: list[Callable[[Block], None]] = []
-        """The same for a block, which may be on a branch."""
+        self.on_block: list[Callable[[Block], None]] = []
+        """Called on the chain's thread after a block was accepted, which may be on a branch."""
         self.catches_up_to: Callable[[], int] = lambda: 0
         """The block that the node catches up to, where it refuses transactions meanwhile; else 0."""
 
@@ -270,8 +270,8 @@ class Broadcasts:
             self._signatures.spend(asked.share, REFUSED_COST * taken, self._time.wall_seconds())
             raise
         self._charge_looks(asked.share, allowance)
-        for action in self.after_transaction:
-            action(transaction)
+        for call in self.on_transaction:
+            call(transaction)
 
     def _charge_looks(self, share: str, allowance: Allowance) -> int:
         """Authorities of many members cost as much as signatures."""
@@ -294,8 +294,8 @@ class Broadcasts:
         outcome = chain.push_block(block).or_raise()
         # Sent on in our name, what nobody signed would be charged to us by every peer.
         if outcome.has_moved or chain.is_signed(header):
-            for action in self.after_block:
-                action(block)
+            for call in self.on_block:
+                call(block)
 
     def _charge_unproven(self, share: str, size: int, allowance: Allowance, *, is_beside: bool) -> None:
         """A block that nobody is known to have signed; beside the head it may be kept."""

@@ -33,7 +33,7 @@ from ledgerd.supervision.work import Working
 
 SHADOW_WORKER = "ledgerd.node.workers.beside.shadow_worker"
 LOOK_SECONDS = 0.25
-"""Between two looks at the record: a tick of the producer."""
+"""The pause between two reads of the shadow's record: a tick of the producer."""
 REPORT_SECONDS = 1.0
 
 SHOWN_OPTIONS = (
@@ -154,7 +154,7 @@ class ShadowPart(ProcessPart):
         self.work.warn("override", "blocks are signed whatever the shadow says" if is_overridden else "")
 
     def refusal(self) -> str:
-        """On the thread of the chain."""
+        """Why nothing may be signed now; empty if it may. Called on the thread of the chain."""
         chain = self._chain.chain
 
         def id_at(number: int) -> str:

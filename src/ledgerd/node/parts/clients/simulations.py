@@ -20,13 +20,13 @@ from ledgerd.rpc.link.switchboard import Handler
 from ledgerd.rpc.link.topics import Broadcast, unpacked
 
 SECONDS, SECONDS_A_SECOND = 0.1, 0.01
-"""Of the chain's thread, for an address: a burst, and a hundredth."""
+"""Time of the chain's thread that one address may use: a burst, then a hundredth of each second."""
 ALL_SECONDS, ALL_SECONDS_A_SECOND = 1.0, 0.1
-"""The same for all together."""
+"""Time of the chain's thread that all addresses together may use, likewise."""
 REMEMBERED = 4096
 """Addresses whose use is remembered; the least recently active is dropped first."""
 MOST_BYTES, MOST_SIGNATURES = 16 << 10, 32
-"""Of a transaction: what it takes to decode it, and to recover its keys, is not interrupted."""
+"""Bounds on a transaction, since decoding it and recovering its keys can't be interrupted."""
 
 OFF = "This node does not simulate transactions: webserver-simulate-transactions is off"
 SPENT = "This node has no time for it now: try again later"

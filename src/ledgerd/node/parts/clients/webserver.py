@@ -52,7 +52,7 @@ class EarlyAnswers(Part):
         self._service: Service | None = None
         self._servers: list[asyncio.Server] = []
         self.sockets: list[list[socket.socket]] = []
-        """For each endpoint one for each worker."""
+        """Listening sockets: for each endpoint, one for each worker."""
 
     async def start(self) -> None:
         """Listen, which fails at once if a port is taken, and answer every request with status 503."""
@@ -128,8 +128,8 @@ class WebserverPart(ApiWorkersPart):
     ) -> None:
         options, timeout = context.configuration.webserver, context.configuration.chain.write_wait
         self.broadcasts = Broadcasts(chain, context.time, timeout)
-        self.broadcasts.after_transaction.append(peers.broadcast_transaction)
-        self.broadcasts.after_block.append(peers.broadcast_block)
+        self.broadcasts.on_transaction.append(peers.broadcast_transaction)
+        self.broadcasts.on_block.append(peers.broadcast_block)
         if not options.broadcasts_while_syncing:
             self.broadcasts.catches_up_to = lambda: peers.catches_up_to
         simulations = Simulations(chain, context.time, timeout, is_on=options.simulates_transactions)

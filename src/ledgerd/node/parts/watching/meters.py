@@ -33,13 +33,13 @@ class MetersPart(Part):
         self._workers = context.configuration.webserver.thread_pool_size
         self._plugins = context.configuration.application.installed
         self.meters: Meters | None = None
-        """None where nothing is counted."""
+        """The counters of this process; None if the node has no `metrics-endpoint`."""
         self.on_chain: list[MakeMeterSample] = []
-        """Whoever has something to sample each second on the thread of the chain; set before the start."""
+        """Called each second on the thread of the chain, to sample; filled before the start."""
         self.on_main: list[MakeMeterSample] = []
-        """The same on the loop of the main thread."""
+        """Called each second on the loop of the main thread."""
         self.on_disk: list[MakeMeterSample] = []
-        """The same every ten seconds on a thread of its own, as a disk may take its time."""
+        """Called every ten seconds on a thread of its own, since a disk may be slow."""
 
     async def start(self) -> None:
         memory, layout = SharedMemory.create(self._workers), main_layout(self._plugins)

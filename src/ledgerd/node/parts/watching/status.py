@@ -29,7 +29,7 @@ from ledgerd.rpc.api.node import node_status
 from ledgerd.rpc.api.node.node_status import NodeStatus, Problem
 from ledgerd.rpc.http.routes import LONGEST_SILENCE
 from ledgerd.rpc.link.topics import DETAILS, STATUS, packed_topic
-from ledgerd.supervision.health import HealthNews
+from ledgerd.supervision.health import HealthStatus
 from ledgerd.supervision.progress import many
 from ledgerd.supervision.work import Working
 
@@ -141,10 +141,10 @@ class StatusPart(NodePart, Observer):
         self._heads: deque[tuple[float, int]] = deque()
         self._last: node_status.NodeStatus | None = None
         self._lines = RecentLines()
-        self._health = HealthNews({})
+        self._health = HealthStatus({})
 
-    def health_changed(self, news: HealthNews) -> None:
-        self._health = news
+    def health_changed(self, status: HealthStatus) -> None:
+        self._health = status
 
     async def start(self) -> None:
         if self._has_operator:
@@ -302,12 +302,12 @@ LOW_PARTICIPATION = 128 * 2 // 3
 FEWEST_PEERS = 3
 
 
-def problems_of(status: NodeStatus, age: int, health: HealthNews) -> tuple[Problem, ...]:
+def problems_of(status: NodeStatus, age: int, health: HealthStatus) -> tuple[Problem, ...]:
     """What is wrong, the worst first; `age` is that of the head in seconds."""
     return tuple(_problems(status, age, health))
 
 
-def _problems(status: NodeStatus, age: int, health: HealthNews) -> Iterator[Problem]:
+def _problems(status: NodeStatus, age: int, health: HealthStatus) -> Iterator[Problem]:
     for part, reason in sorted(health.down.items()):
         yield Problem(
             f"{part} is down: {reason}",

@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Callable
 from ledgerd.codec import codec_of
 from ledgerd.node.workers.api_node.directory import DirectoryState, StateHead
 from ledgerd.node.workers.api_node.forwarding import NOT_HERE, Forwarder
-from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.blocks.block import Block, previous_of_packed
 from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
 from ledgerd.rpc.call.errors import PlainError
 from ledgerd.rpc.link.link import HEAD
@@ -19,18 +19,16 @@ from ledgerd.state.views.reader import CommitView
 from ledgerd.state.views.serving_status import ServingStatus, ServingStatusFile
 
 REFRESH_SECONDS = 0.02
-"""Between two looks while there are clients."""
+"""The pause between two reads of the state while there are clients."""
 IDLE_SECONDS = 0.25
-"""The same without clients, and while there is nothing to read."""
+"""The pause without clients, and while there is no state to read."""
 CHECK_SECONDS = 30.0
-"""Between two searches for the places of readers that were killed."""
+"""The pause between two searches for reader slots whose processes were killed."""
 
 BLOCKS_AT_ONCE = 20
-"""Blocks that are told of before others have their turn."""
+"""Blocks that are published before other work has its turn."""
 IDS_KEPT = 256
-"""Of the latest heads."""
-ID_BYTES = 20
-"""A block begins with the id of the one before it."""
+"""Ids of the latest heads that are remembered."""
 
 TOPICS = frozenset((HEAD, APPLIED_BLOCK, INCLUDED))
 
@@ -86,8 +84,8 @@ class DirectoryFollower:
             has_moved = True
         head = self._state.head
         if has_moved:
-            for action in self.on_change:
-                action()
+            for call in self.on_change:
+                call()
         if head is None or self._published.get(head.number) == head.block_id:
             return False
         return self._publish(head)
@@ -109,7 +107,7 @@ class DirectoryFollower:
         if any(number >= head.number for number in self._published):
             self._undo()
         found: dict[int, bytes | None] = {head.number: None}
-        if self._subscribers.are_of(APPLIED_BLOCK) or self._subscribers.are_of(INCLUDED):
+        if self._subscribers.has_subscriber(APPLIED_BLOCK) or self._subscribers.has_subscriber(INCLUDED):
             with self._state.snapshot() as view:
                 first = self._first_new(view, head)
                 numbers = range(first, min(head.number, first + BLOCKS_AT_ONCE) + 1)
@@ -122,7 +120,7 @@ class DirectoryFollower:
             if number == head.number:
                 self._remember(number, head.block_id)
             elif after is not None:
-                self._remember(number, after[:ID_BYTES])
+                self._remember(number, previous_of_packed(after))
         if last < head.number:
             del found[last]  # it is told next time, when the block behind it says what its id is
         self._subscribers.publish(HEAD, b"")
@@ -136,7 +134,7 @@ class DirectoryFollower:
         for number in sorted(self._published, reverse=True):
             if number < head.number:
                 after = self._blocks.packed(view, number + 1)
-                if after is not None and after[:ID_BYTES] == self._published[number]:
+                if after is not None and previous_of_packed(after) == self._published[number]:
                     return number + 1
         if self._published:
             self._undo()
@@ -144,14 +142,14 @@ class DirectoryFollower:
 
     def _publish_block(self, packed: bytes) -> None:
         self._subscribers.publish(APPLIED_BLOCK, packed)
-        if self._subscribers.are_of(INCLUDED):
+        if self._subscribers.has_subscriber(INCLUDED):
             block = codec_of(Block).decode_exactly(packed)
             ids = tuple(bytes(transaction.id) for transaction in block.transactions)
             self._subscribers.publish(INCLUDED, packed_topic(Inclusion(block.number, block.timestamp, ids)))
 
     def _undo(self) -> None:
-        for action in self.on_undone:
-            action()
+        for call in self.on_undone:
+            call()
 
     def _remember(self, number: int, block_id: bytes) -> None:
         for above in [each for each in self._published if each >= number]:

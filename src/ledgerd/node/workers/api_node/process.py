@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 
 COMMAND = module_command("ledgerd.node.workers.beside.replica_follower")
 ENDING_SECONDS = 15.0
-"""It brings what it has to the disk first."""
+"""The time that the follower has to end, since it writes what it has to the disk first."""
 
 
 class ReplicaPart(Part):

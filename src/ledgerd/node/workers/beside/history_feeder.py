@@ -50,8 +50,8 @@ def main() -> None:
         feed.run(UntilClosed(descriptor))
 
 
-def _report(news: FeedStatus) -> None:
-    os.write(sys.stdout.fileno(), msgspec.json.encode(news) + b"\n")
+def _report(status: FeedStatus) -> None:
+    os.write(sys.stdout.fileno(), msgspec.json.encode(status) + b"\n")
 
 
 if __name__ == "__main__":

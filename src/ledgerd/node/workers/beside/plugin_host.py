@@ -25,7 +25,7 @@ from ledgerd.node.config.logging.setup import set_up_child_logging
 from ledgerd.node.config.options.application import OPERATION_HISTORY, LogFormat
 from ledgerd.node.workers.settings import WorkerSettings
 from ledgerd.plugins.declarations import ApiPlugin, ObserverPlugin, PluginRefused, fault_of_observer
-from ledgerd.plugins.feeding import Feed, FeedBroken, ObserverFailed
+from ledgerd.plugins.feeding import FeedBroken, ObserverFailed, ObserverFeed
 from ledgerd.plugins.installed import load, text_of_failure
 from ledgerd.plugins.messages import MOST_ORDER, OBSERVER_PATIENCE, PluginOrder, PluginReport, packed
 from ledgerd.rpc.call.limits import Limits
@@ -39,7 +39,7 @@ MOST_MEMORY = 2 << 30
 REPORT_SECONDS = 1.0
 POLL_SECONDS = 0.25
 GRACE_SECONDS = 2.0
-"""For what a plugin is doing when its node ends."""
+"""The time that a plugin has to finish what it is doing when its node ends."""
 POSITION_FILE = "position.json"
 
 log = logging.getLogger(__name__)
@@ -146,13 +146,13 @@ async def _serving(order: PluginOrder, plugin: ApiPlugin, channel: NodeChannel) 
         calls.refresh = source.main.refresh
     server = MethodServer(calls.answer)
 
-    async def say(port: int) -> None:
+    async def report_port(port: int) -> None:
         channel.report(PluginReport(works=True, api=calls.note, port=port, token=server.token))
         while not channel.is_over.is_set():
             await asyncio.sleep(REPORT_SECONDS)
             channel.report(PluginReport(works=True))
 
-    await first_of(server.serve(say), link.lost.wait())
+    await first_of(server.serve(report_port), link.lost.wait())
 
 
 # -- observers
@@ -174,14 +174,14 @@ def _observe(order: PluginOrder, plugin: ObserverPlugin, channel: NodeChannel) -
         raise ObserverFailed(f"it cannot be made: {text_of_failure(problem)}") from problem
     if fault := fault_of_observer(observer):
         raise PluginRefused(fault)
-    feed = Feed(source, folder / POSITION_FILE, observer, plugin.start)
-    Feeding(feed, channel).run()
+    feed = ObserverFeed(source, folder / POSITION_FILE, observer, plugin.start)
+    FeedLoop(feed, channel).run()
 
 
-class Feeding:
-    """Feeds an observer until the node ends, and tells the node how far it is."""
+class FeedLoop:
+    """Feeds an observer until the node ends, and reports to the node how far it is."""
 
-    def __init__(self, feed: Feed, channel: NodeChannel) -> None:
+    def __init__(self, feed: ObserverFeed, channel: NodeChannel) -> None:
         self._feed = feed
         self._channel = channel
         self._reported = 0.0

@@ -181,7 +181,7 @@ class RecoverAccount(Operation, frozen=True, tag=13):
         self.recent_master_authority.check()
 
     def authorities(self) -> Authorities:
-        """Both authorities that it names."""
+        """Both named accounts must agree."""
         return Authorities(other=(self.new_master_authority, self.recent_master_authority))
 
 

@@ -53,7 +53,7 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
         made = {}
         for name, condition in given.items():
             if name not in fields:
-                raise DecodeError(f"filter: there is no {name}; there are {', '.join(fields)}", BAD_CAST)
+                raise DecodeError(f"filter: there is no field {name}; there are {', '.join(fields)}", BAD_CAST)
             try:
                 made[name] = fields[name].kind.parse(condition)
             except DecodeError as problem:

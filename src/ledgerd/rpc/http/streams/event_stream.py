@@ -21,7 +21,9 @@ Events = AsyncGenerator[bytes, None]
 
 
 class EventStreamConnection(Connection):
-    """One connection that is told events. Nothing is queued: the next is made when the client has taken the last."""
+    """A connection to which events are sent. Nothing is queued: an event is made when the client has read the one
+    before.
+    """
 
     def __init__(self, service: Service, transport: asyncio.Transport, asker: Asker, events: Events) -> None:
         super().__init__(service, asker)
@@ -61,7 +63,7 @@ class EventStreamConnection(Connection):
             self.keep_untaken()
 
     def data_received(self, data: bytes) -> None:
-        """Nothing more is asked on such a connection."""
+        """Ignore what a client sends: nothing more can be asked on such a connection."""
         self.read_in_turns(len(data))
 
     def go_on(self) -> None:

@@ -66,7 +66,7 @@ class WebSocketConnection(Connection):
         self._late: dict[asyncio.Task[None], Later] = {}
         self._late_bytes = 0
         self._sending = asyncio.Lock()
-        """Of late answers: one after the other waits for the client to read."""
+        """Held while a late answer is sent: one after the other waits for the client to read."""
         self._is_over = False
         """Whether nothing more is taken: too much has arrived, or is waited for, or the client has left."""
         self._waiting: deque[Frame] = deque()

@@ -44,7 +44,7 @@ WORTHWHILE = 100
 """Shorter stretches of the past are read block by block."""
 CALLS_OF_A_BLOCK = 3
 PROBED_BEFORE = (0, 1, 2, 3, 4, 5, 6, 7, 11, 19, 35, 67, 131, 259, 515)
-"""So far before a block others are looked at that may have operations: where one has, a history was kept."""
+"""How far before a block others are searched for operations: if one has some, the node kept a history then."""
 
 Places: TypeAlias = Mapping[int, AbstractSet[PlaceInBlock]]
 """Operations of the account by their blocks."""

@@ -118,7 +118,7 @@ def block_in(answer: object, number: int, irreversible: int) -> Block:
 
 
 def _block_of(answer: Mapping[str, Any]) -> Block:
-    """From its JSON, or its bytes."""
+    """The block of an answer, from its JSON or its bytes."""
     if "raw_block" in answer:
         return codec_of(Block).decode_exactly(b64decode(answer["raw_block"]))
     return codec_of(Block).from_json(answer)

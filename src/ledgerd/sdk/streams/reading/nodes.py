@@ -25,7 +25,7 @@ N = TypeVar("N")
 
 
 class HeadReport(NamedTuple, Generic[N]):
-    """Where a node's chain stands, and which node it is."""
+    """The head and the last irreversible block of a node, and which node it is."""
 
     head: BlockId
     irreversible: BlockId
@@ -36,10 +36,10 @@ class NodeBlocks(Protocol[N]):
     """Nodes, as streams see them. Whatever goes wrong is a `ClientError`."""
 
     count: int
-    """Of nodes."""
+    """The number of nodes."""
 
     async def report(self) -> HeadReport[N]:
-        """Where the chain of a node stands that is well."""
+        """Ask a node that works for its head and its last irreversible block."""
 
     async def read(self, first: int, last: int, node: N | None = None) -> Sequence[ReadBlock]:
         """Blocks in a row of the chain of a certain node, of which the newest may be missing; or of any node for which
@@ -58,7 +58,7 @@ class NodeBlocks(Protocol[N]):
         """Another node has newer blocks."""
 
     async def wait(self) -> None:
-        """Until there may be a new block."""
+        """Wait until there may be a new block."""
 
 
 class NodesSource(NodeBlocks[NodeLink]):

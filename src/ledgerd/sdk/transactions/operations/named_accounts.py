@@ -42,5 +42,5 @@ def _inside(field: str, values: Iterable[object]) -> Iterator[tuple[str, str]]:
 
 
 def new_accounts(operation: Operation) -> Iterator[str]:
-    """Those that it creates."""
+    """The accounts that an operation creates."""
     return (getattr(operation, field.attribute) for field in fields_marked(type(operation), Meaning.NEW_NAME))

@@ -78,7 +78,7 @@ def started(data: Path, *folders: Path, **options: str) -> Outcome:
             context = context_of(AuditPart, configuration, signing=found.signing)
             part, newer = AuditPart(context, chain), context.newer_state
             found.supervisor.add(part)
-            found.supervisor.health.changed.append(lambda news: found.warned.append(news.warnings))
+            found.supervisor.health.on_change.append(lambda status: found.warned.append(status.warnings))
             await chain.start()
             try:
                 await part.start()

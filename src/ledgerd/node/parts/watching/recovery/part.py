@@ -61,7 +61,7 @@ async def replace_state(
 
 
 def _present(chain: ChainPart) -> tuple[int, tuple[int, str] | None]:
-    """After blocks were undone, the log knows of a later irreversible block than the state."""
+    """The last irreversible block: after blocks were undone, the log may know a later one than the state."""
     opened = chain.chain
     number = max(opened.irreversible, opened.block_log.head_number)
     return opened.head_number, (number, opened.id_at(number).hex()) if number else None

@@ -19,7 +19,7 @@ class BlockingPreparedTransaction:
     def id(self) -> str: ...
     @property
     def size(self) -> int:
-        """In bytes, with the signatures that it has."""
+        """The size in bytes, with the signatures that the transaction has."""
 
     @property
     def expiration(self) -> datetime: ...
@@ -32,7 +32,7 @@ class BlockingPreparedTransaction:
         """Whose signatures are missing; none where it can be sent."""
 
     def signed(self, keys: KeyRing) -> BlockingPreparedTransaction:
-        """With the signatures of these keys that are needed: no more of them, and none of more power than needed."""
+        """The transaction, signed with as few of these keys as are needed, and with none of more power than needed."""
 
     def to_text(self) -> str:
         """JSON for other signers: the transaction with its signatures, and who has to sign. No private key is in it."""

@@ -20,7 +20,7 @@ class BlockingSentTransaction:
         """
 
     def state(self) -> TransactionState:
-        """Where it is now, as far as one node says."""
+        """Where the transaction is now, according to one node."""
 
     def in_block(self, seconds: float | None = None) -> int:
         """The number of its block, once it is in one; that may be undone yet. Errors are those of `send`."""
