@@ -219,14 +219,17 @@ def test_a_file_that_may_not_be_read_is_named(
     tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source = with_full_log(tmp_path / "vizd", "open-pm2", 5)
-    opened = Path.open
 
-    def refused(path: Path, *given: object, **more: object) -> object:
-        if path == source / name:
-            raise PermissionError(13, "Permission denied", str(path))
-        return opened(path, *given, **more)  # type: ignore[call-overload]
+    def refusing(opened: Callable[..., object]) -> Callable[..., object]:
+        def open_other(path: object, *given: object, **more: object) -> object:
+            if path == source / name:
+                raise PermissionError(13, "Permission denied", str(path))
+            return opened(path, *given, **more)
 
-    monkeypatch.setattr(Path, "open", refused)
+        return open_other
+
+    monkeypatch.setattr(Path, "open", refusing(Path.open))
+    monkeypatch.setattr(os, "open", refusing(os.open))
     assert dry_run(source, tmp_path / "ours") == 1
 
     captured = capsys.readouterr()

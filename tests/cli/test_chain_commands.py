@@ -6,6 +6,7 @@ import json
 import re
 from pathlib import Path
 
+import lmdb
 import pytest
 
 from ledgerd.cli import main
@@ -96,6 +97,19 @@ def test_what_cannot_be_done_is_said_without_a_traceback(
         error = capsys.readouterr().err
         assert said in error
         assert "Traceback" not in error
+
+
+def test_a_state_whose_damage_is_met_in_the_middle_of_a_command_is_named(
+    log: str, data: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    main(["replay", "--block-log", log, "--data-dir", data, "--to", "10"])
+
+    def meet_it(*_: object) -> object:
+        raise lmdb.CorruptedError("mdb_get")
+
+    monkeypatch.setattr("ledgerd.cli.directory.check.check", meet_it)
+    assert main(["check", "--data-dir", data]) == 1
+    assert "state: mdb_get" in capsys.readouterr().err
 
 
 def test_an_archive_without_blocks_is_told_as_one(log: str, data: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -90,3 +90,10 @@ def test_a_damaged_file_of_the_directory_is_read_around(broken: BrokenNode, numb
     damaged.write_text(number, encoding="utf-8")
     (broken.data_dir / GROWTH_FILE).write_text(f'{{"samples":[[0,0],[{number},{number}]]}}', encoding="utf-8")
     assert broken.names() == ["not-shown-reachable"]
+
+
+def test_a_file_of_the_directory_that_is_too_large_is_read_around(broken: BrokenNode) -> None:
+    for name in (INBOUND_FILE, GROWTH_FILE):
+        with (broken.data_dir / name).open("wb") as opened:
+            opened.truncate(1 << 40)
+    assert broken.names() == ["not-shown-reachable"]

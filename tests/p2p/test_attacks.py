@@ -15,6 +15,7 @@ from ledgerd.chain.rules.transactions.bounds import TRANSACTION_SECONDS
 from ledgerd.p2p.shared import peer as peer_module
 from ledgerd.p2p.shared.allowances import MEMBERS_OF_A_SIGNATURE
 from ledgerd.p2p.shared.modes import Mode
+from ledgerd.p2p.shared.peer import SKIPPED_AT_ONCE
 from ledgerd.p2p.shared.settings import Settings
 from ledgerd.p2p.wire import replies
 from ledgerd.p2p.wire.frames import Frame, pack_frame
@@ -23,6 +24,7 @@ from ledgerd.p2p.wire.messages import (
     ForkStatus,
     GapFillReply,
     GapFillRequest,
+    HelloReply,
     Message,
     TransactionMessage,
     read_message,
@@ -408,3 +410,17 @@ def test_a_reply_of_many_blocks_is_decoded_in_parts_and_others_are_heard_between
     assert turns >= len(blocks) - 1
     talk.run_actions()
     assert talk.chain.head_id == blocks[-1].id
+
+
+def test_messages_that_are_not_decoded_are_passed_over_in_parts_and_others_are_heard_between(talk: Talk) -> None:
+    """One read of the socket holds thousands of replies that nobody asked for, or of blocks with false signatures."""
+    peer = talk.meet(ATTACKER)
+    network, count = talk.network, 10 * SKIPPED_AT_ONCE
+    network.receive(talk.now, peer, GapFillReply(()).frame * count + talk.hello(peer).frame)
+    turns = 0
+    while network.waiting_message(peer) is not None:
+        assert network.handle_next(talk.now, peer)
+        turns += 1
+    assert turns >= 10
+    talk.run_actions()
+    assert isinstance(talk.sent[peer][-1], HelloReply)

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from ipaddress import ip_address
+
+import pytest
+
+from ledgerd.basics import addresses
 from ledgerd.p2p.shared.settings import Settings
 from ledgerd.p2p.talk.contacts import CONTACTS
+from ledgerd.p2p.wire import endpoints
 from ledgerd.p2p.wire.endpoints import is_public, plain_address, subnet_of, wire_endpoint
 from ledgerd.p2p.wire.messages import (
     NO_NODE,
@@ -60,6 +66,25 @@ def test_connections_are_reserved_for_outbound_ones(talk_with: Begin) -> None:
 
 def test_a_node_of_its_own_network_is_not_counted_by_address(talk: Talk) -> None:
     assert all(talk.accept("127.0.0.1") is not None for _ in range(12))
+
+
+def test_a_newcomer_who_finds_no_place_costs_no_look_at_the_addresses_of_all_who_have_one(
+    talk_with: Begin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An address takes microseconds to parse: of a thousand peers, for each newcomer, that kept it busy."""
+    parsed: list[str] = []
+
+    def count(host: str) -> object:
+        parsed.append(host)
+        return ip_address(host)
+
+    talk = talk_with(Settings(max_connections=100, reserved_outbound=0))
+    while talk.accept() is not None:
+        pass
+    for module in (addresses, endpoints):
+        monkeypatch.setattr(module, "ip_address", count)
+    assert talk.accept("63.1.1.1") is None
+    assert len(parsed) < 10
 
 
 def test_an_isolated_node_lets_only_seeds_in(talk_with: Begin) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from ledgerd.basics.durable import open_file
 from ledgerd.node.config.ini import IniEntry, InvalidLine, parse_ini
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.snapshot.file.directory import StoredSnapshot, kept_in
@@ -56,7 +57,7 @@ class VizdDirectory(NamedTuple):
 
 def configuration_text(path: Path) -> str:
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             raw = file.read(LARGEST_CONFIGURATION + 1)
     except OSError as problem:
         raise AdoptionRefused(f"{path} cannot be read: {problem.strerror}") from problem

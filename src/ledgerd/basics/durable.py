@@ -1,11 +1,20 @@
-"""Makes files durable: a loss of power leaves the former content, or all of the new."""
+"""Files on a disk: written so that a loss of power leaves the former content, or all of the new; and read up to a
+bound, where somebody else may have made them.
+"""
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, BinaryIO
+
+from ledgerd.basics.closing import on_error
+
+_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+"""The first on every system; a pipe is opened without waiting for a writer."""
 
 
 def put_in_place(fresh: Path, file: Path) -> None:
@@ -37,3 +46,26 @@ def sync_folder(folder: Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+def open_file(path: Path) -> BinaryIO:
+    """Open a file for reading. `OSError`: it cannot be opened, or is no file: a pipe or a device may never come to an
+    end, or never begin.
+    """
+    opened = os.open(path, _FLAGS)
+    with on_error(lambda: os.close(opened)):
+        mode = os.fstat(opened).st_mode
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        if not stat.S_ISREG(mode):
+            raise OSError(errno.EINVAL, "it is a pipe or a device, and no file", str(path))
+        return os.fdopen(opened, "rb")
+
+
+def read_file(path: Path, most: int) -> bytes:
+    """All bytes of a file. `OSError`: it cannot be read, is no file, or has more than so many bytes."""
+    with open_file(path) as file:
+        raw = file.read(most + 1)
+    if len(raw) > most:
+        raise OSError(errno.EFBIG, f"it has more than {most:,} bytes", str(path))
+    return raw

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import msgspec
 
-from ledgerd.basics.durable import sync
+from ledgerd.basics.durable import read_file, sync
 from ledgerd.basics.durations import DAY
 from ledgerd.doctor.finding import Finding, error, warning
 
@@ -29,6 +29,8 @@ WRITES, WRITTEN = 5, bytes(4096)
 PROBE = ".doctor-write"
 
 GROWTH_FILE = "disk_growth"
+LARGEST_GROWTH = 65_536
+"""Bytes."""
 MOST_SAMPLES = 168
 SAMPLE_EVERY = 3_600
 """Seconds: a week of samples."""
@@ -126,7 +128,7 @@ def time_of_write(data_dir: Path) -> float:
 
 def read_samples(data_dir: Path) -> Samples:
     try:
-        return msgspec.json.decode((data_dir / GROWTH_FILE).read_bytes(), type=Growth).samples
+        return msgspec.json.decode(read_file(data_dir / GROWTH_FILE, LARGEST_GROWTH), type=Growth).samples
     except (OSError, msgspec.MsgspecError):
         return []
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from ledgerd.basics.durable import read_file
 from ledgerd.codec.errors import CodecError
 from ledgerd.doctor.examined_node import ExaminedNode
 from ledgerd.doctor.finding import Finding, error, warning
@@ -19,6 +20,9 @@ from ledgerd.protocol.secrets import PUBLISHED_COMMITTEE_KEY, holds_key
 from ledgerd.supervision.this_process import on_a_loop
 
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
+
+LARGEST_CONFIGURATION = 1 << 20
+"""Bytes; the node reads no larger one either."""
 
 
 def keys(node: ExaminedNode) -> Iterator[Finding]:
@@ -38,7 +42,7 @@ def keys(node: ExaminedNode) -> Iterator[Finding]:
 
 def _holds_keys(file: Path) -> bool:
     try:
-        text = file.read_bytes().decode("utf-8", "surrogateescape")
+        text = read_file(file, LARGEST_CONFIGURATION).decode("utf-8", "surrogateescape")
     except OSError:
         return False
     return holds_key(text.replace(PUBLISHED_COMMITTEE_KEY, ""))

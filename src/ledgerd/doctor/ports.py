@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
+from ledgerd.basics.durable import read_file
 from ledgerd.basics.failures import reason_of
 from ledgerd.doctor.examined_node import SECONDS, ExaminedNode, local
 from ledgerd.doctor.finding import Finding, error, warning
@@ -92,7 +93,7 @@ def unreached(endpoint: Endpoint, seen: int, now: int) -> Iterator[Finding]:
 
 def last_inbound(data_dir: Path) -> int:
     try:
-        text = (data_dir / INBOUND_FILE).read_text(encoding="ascii", errors="replace")
+        text = read_file(data_dir / INBOUND_FILE, 2 * LONGEST_NUMBER).decode("ascii", "replace")
     except OSError:
         return 0
     digits = text.strip()

@@ -156,9 +156,9 @@ class NetworkState:
         incoming = [peer for peer in core.peers() if peer.is_incoming]
         if host not in core.exemption:
             own, subnet = charged_as(host), subnet_of(host)
-            at_address = sum(charged_as(peer.address) == own for peer in incoming)
-            in_subnet = sum(subnet_of(peer.address) == subnet for peer in incoming)
-            if at_address >= settings.max_per_address or in_subnet >= settings.max_per_subnet:
+            neighbours = [peer for peer in incoming if subnet_of(peer.address) == subnet]
+            at_address = sum(charged_as(peer.address) == own for peer in neighbours)
+            if at_address >= settings.max_per_address or len(neighbours) >= settings.max_per_subnet:
                 return False
         reserved = min(settings.reserved_outbound, settings.max_connections // 4)
         is_full = len(incoming) >= settings.max_connections - reserved or core.connections >= settings.max_connections

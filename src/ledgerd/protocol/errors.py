@@ -59,6 +59,10 @@ class Underflow(RuleViolation):
     what = "Integer Underflow"
 
 
+LONGEST_ERROR = 10_000
+"""Characters of an error for the operator, which may quote a file that is no text."""
+
+
 class OperatorError(Exception):
     """Something that the operator has to change; printed without a traceback, with what to do.
 
@@ -66,7 +70,12 @@ class OperatorError(Exception):
     """
 
     def __init__(self, message: str) -> None:
-        super().__init__(printable_lines(without_keys(message)))
+        super().__init__(printable_lines(shortened(without_keys(message), LONGEST_ERROR)))
+
+
+def shortened(text: str, most: int) -> str:
+    """Both ends of a text that is longer: an error begins with the place, and ends with what to do."""
+    return text if len(text) <= most else f"{text[: most // 2]} [...] {text[-most // 2 :]}"
 
 
 def require(condition: object, layout: str, /, **values: Json) -> None:

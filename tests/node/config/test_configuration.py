@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ledgerd.node.config.configuration import read_configuration, read_invocation, write_default_file
-from ledgerd.node.config.given import ConfigurationError
+from ledgerd.node.config.given import MOST_PROBLEMS, ConfigurationError
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.types.endpoint import Endpoint
 from tests.node.configurations import read
@@ -122,6 +122,32 @@ def test_a_value_that_is_not_utf_8_is_an_error_that_names_the_option(tmp_path: P
     (tmp_path / "mine.ini").write_bytes(line + b"\n")
     with pytest.raises(ConfigurationError, match=line.partition(b" ")[0].decode() + ".*is not UTF-8"):
         read_configuration({"config-file": ["mine.ini"]}, tmp_path)
+
+
+def test_a_file_that_is_too_large_for_a_configuration_is_not_read(tmp_path: Path) -> None:
+    with (tmp_path / "mine.ini").open("wb") as opened:
+        opened.truncate(1 << 40)
+    with pytest.raises(ConfigurationError, match=r"mine.ini: cannot be read: it has more than 1,048,576 bytes"):
+        read_configuration({"config-file": ["mine.ini"]}, tmp_path)
+
+
+@pytest.mark.parametrize("line", ["p2p-seed-node = x", "there-is-none = 1", "[a.b]\nx = 1"])
+def test_of_very_many_faults_so_many_are_told(tmp_path: Path, line: str) -> None:
+    (tmp_path / "mine.ini").write_text(f"{line}\n" * 20_000)
+    with pytest.raises(ConfigurationError) as raised:
+        read_configuration({"config-file": ["mine.ini"]}, tmp_path)
+    assert len(raised.value.problems) == MOST_PROBLEMS + 1
+    assert raised.value.problems[-1] == "there are more faults behind these"
+
+
+@pytest.mark.parametrize("line", ["{}", "{} = 1", "plugin = {}", "p2p-seed-node = {}", "[{}]\nx = 1"])
+def test_a_fault_quotes_a_bounded_part_of_what_stands_there_and_moves_no_cursor(tmp_path: Path, line: str) -> None:
+    (tmp_path / "mine.ini").write_text(line.format("\x1b[31m" + "a" * 100_000))
+    with pytest.raises(ConfigurationError) as raised:
+        read_configuration({"config-file": ["mine.ini"]}, tmp_path)
+    (problem,) = raised.value.problems
+    assert len(problem) < 3_000
+    assert problem.isprintable()
 
 
 def test_a_missing_file_is_written_with_every_default_and_changes_nothing(tmp_path: Path) -> None:

@@ -86,6 +86,12 @@ def test_a_record_that_the_system_does_not_let_us_read_is_not_called_damaged(tmp
         LastSigned(tmp_path, TESTNET.chain_id)
 
 
+def test_a_pipe_in_the_place_of_the_record_stops_the_start_and_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / FILE)
+    with pytest.raises(OperatorError, match="it is a pipe or a device, and no file"):
+        LastSigned(tmp_path, TESTNET.chain_id)
+
+
 def test_a_record_of_another_chain_stops_the_start(tmp_path: Path, block: Block) -> None:
     LastSigned(tmp_path, TESTNET.chain_id).record(block)
 

@@ -243,3 +243,41 @@ def test_what_is_not_toml_is_refused(tmp_path: Path, raw: bytes) -> None:
 def test_a_folder_is_no_chain_file(tmp_path: Path) -> None:
     with pytest.raises(OperatorError, match="cannot be read: Is a directory"):
         parameters_of(str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a" + ".a" * 60_000 + " = 1",
+        "[" + "a." * 60_000 + "a]",
+        "x = {" + '"a" . ' * 60_000 + "a = 1}",
+        'x."\\"' + '"."\\"' * 60_000 + '"."y" = 1',
+        "'a'" + ".'a'" * 60_000 + " = 1",
+    ],
+)
+def test_a_key_of_very_many_parts_is_not_read(tmp_path: Path, text: str) -> None:
+    """The time that each takes grows with the square of its parts."""
+    assert refused(tmp_path, text) == "a key of 16 parts or more is no key of a chain file"
+
+
+def test_what_looks_like_such_a_key_and_is_a_text_or_a_number_is_read(tmp_path: Path) -> None:
+    assert (
+        load(tmp_path, 'base = "testnet"\nname = "a.b.c.d.e.f.g.h.i.j.k.l.m.n"').name == "a.b.c.d.e.f.g.h.i.j.k.l.m.n"
+    )
+
+
+def test_what_is_nested_too_deeply_is_told(tmp_path: Path) -> None:
+    assert refused(tmp_path, "a = " + "[" * 100_000) == "its arrays and tables are nested too deeply"
+
+
+@pytest.mark.parametrize("name", ["chain.toml", "accounts.json"])
+def test_a_file_that_is_too_large_is_not_read(tmp_path: Path, name: str) -> None:
+    (tmp_path / "chain.toml").write_text('base = "testnet"\ngenesis = "accounts.json"')
+    with (tmp_path / name).open("r+b" if name == "chain.toml" else "wb") as opened:
+        opened.truncate(1 << 40)
+    with pytest.raises(OperatorError, match=rf"{name}: cannot be read: it has more than [0-9,]+ bytes"):
+        load_parameters(tmp_path / "chain.toml")
+
+
+def test_a_key_of_any_length_is_quoted_in_part(tmp_path: Path) -> None:
+    assert len(refused(tmp_path, 'base = "testnet"\n' + "a" * 100_000 + " = 1")) < 11_000

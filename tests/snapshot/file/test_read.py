@@ -69,6 +69,17 @@ def test_a_record_without_an_end_is_refused_before_it_fills_the_memory(monkeypat
         list(Snapshot.from_bytes(packed(state)).records())
 
 
+def test_a_record_of_very_many_values_is_refused_before_it_fills_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each takes many times its characters."""
+    monkeypatch.setattr("ledgerd.snapshot.file.container._CHUNK", 64)
+    monkeypatch.setattr("ledgerd.snapshot.file.cursor.MOST_VALUES", 1_000)
+    state = small_state()
+    state["account_metadata"][0]["json_metadata"] = [[]] * 5_000
+
+    with pytest.raises(SnapshotError, match="a record has more than 1000 values"):
+        list(Snapshot.from_bytes(packed(state)).records())
+
+
 def test_a_state_that_breaks_off_is_refused() -> None:
     writer = StateWriter()
     writer.add('{"account":[{"id":0')

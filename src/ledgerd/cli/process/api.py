@@ -11,7 +11,7 @@ from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.cli.arguments.process_arguments import FOLLOWED_FILES, HTTP, METRICS, WS
 from ledgerd.cli.shared.configured import ending_for_good, given_in
 from ledgerd.client.address import read_address
-from ledgerd.node.config.configuration import Configuration, read_configuration
+from ledgerd.node.config.configuration import Configuration, configuration_text, read_configuration
 from ledgerd.node.config.logging.setup import set_up_logging
 from ledgerd.node.workers.api_node.process import run_api_node
 from ledgerd.producer.signing.signer_place import PlaceFault, tls_context
@@ -77,7 +77,7 @@ def configuration_of(chosen: argparse.Namespace) -> Configuration:
 def _refuse_keys(file: Path) -> None:
     """Who answers strangers does not read keys."""
     try:
-        text = file.read_bytes().decode("utf-8", "surrogateescape")
+        text = configuration_text(file)
     except OSError:
         return
     if holds_key(text.replace(PUBLISHED_COMMITTEE_KEY, "")):

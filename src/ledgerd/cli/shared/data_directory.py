@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import lmdb
+
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.chain.log.opening import LogUnfit
@@ -20,7 +22,7 @@ from ledgerd.node.config.network import network_of
 from ledgerd.node.datadir.opening import space_of
 from ledgerd.node.datadir.projections import project_for_plugins
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.state.files.disk import DATA_FILE
+from ledgerd.state.files.disk import DATA_FILE, failure
 from ledgerd.supervision.this_process import search_rarely
 
 
@@ -60,8 +62,11 @@ def opened_chain(chosen: argparse.Namespace, *, must_exist: bool, needs_log: boo
         sys.stderr.write(f"{problem}\n")
         chain = Chain.open_without_log(chosen.data_dir, network, clock=time.monotonic, space=space)
     with chain:
-        project_for_plugins(chain, configuration)
-        yield chain
+        try:
+            project_for_plugins(chain, configuration)
+            yield chain
+        except lmdb.Error as problem:
+            raise failure(options.shared_file_dir, problem) from problem
 
 
 @contextmanager

@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ledgerd.basics.closing import on_error
-from ledgerd.basics.durable import sync
+from ledgerd.basics.durable import read_file, sync
 from ledgerd.producer.settings import LOADED_KEYS
+from ledgerd.producer.signing.key_files import LARGEST_FILE
 from ledgerd.protocol.crypto.keys import InvalidKey, PrivateKey, public_key_text
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.state.files.lock import holder_of
@@ -69,7 +70,7 @@ def _remove(file: Path, public: str) -> None:
 
 def _lines_of(file: Path) -> list[str]:
     try:
-        return file.read_text(encoding="ascii").splitlines()
+        return read_file(file, LARGEST_FILE).decode("ascii").splitlines()
     except OSError as problem:
         raise OperatorError(f"{file} cannot be read: {problem.strerror}") from problem
     except ValueError:

@@ -8,6 +8,7 @@ import time
 from contextlib import closing
 from pathlib import Path
 
+from ledgerd.basics.durable import open_file
 from ledgerd.cli.shared.terminal import report
 from ledgerd.client.asked import AskedNode
 from ledgerd.producer.testnet_start import PUBLISHED_INITIATOR_KEY
@@ -35,7 +36,7 @@ def _key_of(file: Path | None) -> PrivateKey:
     if file is None:
         return PrivateKey.from_wif(PUBLISHED_INITIATOR_KEY)
     try:
-        with file.open("rb") as opened:
+        with open_file(file) as opened:
             text = opened.read(LARGEST_KEY_FILE).decode("ascii", "replace").strip()
     except OSError as problem:
         raise OperatorError(f"{file} cannot be read: {problem.strerror}") from None

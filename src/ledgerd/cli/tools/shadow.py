@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from ledgerd.basics.durable import open_file
 from ledgerd.cli.arguments.comparing_arguments import OURS
 from ledgerd.cli.shared.configured import configuration_of
 from ledgerd.cli.shared.started import start_of
@@ -142,7 +143,7 @@ def _report_file(file: Path) -> int:
 
 def _signed(file: Path) -> SignedRecord | None:
     try:
-        with file.open("rb") as opened:
+        with open_file(file) as opened:
             return msgspec.json.decode(opened.read(LARGEST_RECORD), type=SignedRecord)
     except OSError as problem:
         raise OperatorError(f"{file} cannot be read: {problem.strerror}") from problem

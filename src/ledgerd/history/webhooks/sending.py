@@ -10,6 +10,7 @@ import stat
 from collections.abc import Callable
 from pathlib import Path
 
+from ledgerd.basics.durable import open_file
 from ledgerd.client.address import NodeAddress
 from ledgerd.client.exchange import AnswerPart, AnswerReader, request_of
 from ledgerd.client.pool import HttpLink
@@ -31,7 +32,7 @@ class NotDelivered(Exception):
 def read_secret(file: Path) -> bytes:
     """The secret in a file; `NotDelivered` if it is missing, empty, too long, or readable by others."""
     try:
-        with file.open("rb") as opened:
+        with open_file(file) as opened:
             mode, secret = os.fstat(opened.fileno()).st_mode, opened.read(LONGEST_SECRET + 1).strip()
     except OSError as problem:
         raise NotDelivered(f"the secret cannot be read: {problem.strerror}: {file}") from problem

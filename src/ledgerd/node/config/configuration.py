@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from ledgerd.basics.durable import read_file
 from ledgerd.explorer.settings import ExplorerOptions
 from ledgerd.history.settings import HistorySettings
 from ledgerd.history.webhooks.settings import WebhookSettings
@@ -39,6 +40,9 @@ from ledgerd.replica.settings import StreamSettings
 from ledgerd.rpc.settings import WebserverSettings
 from ledgerd.shadow.settings import ShadowSettings
 from ledgerd.snapshot.settings import SnapshotSettings
+
+LARGEST_FILE = 1 << 20
+"""Bytes of a configuration file. The templates, which explain every option, have a fortieth of that."""
 
 EXPLORER_NEEDS = ("webserver", "database_api", "validator_api")
 """Plugins without which the explorer has no page; what needs others says so."""
@@ -120,7 +124,7 @@ def read_configuration(
 def _open_to_others(file: Path) -> Iterator[str]:
     """Warns where a file with a private key in it, on whatever line, can be read by others."""
     try:
-        mode, text = file.stat().st_mode, file.read_bytes().decode("utf-8", "surrogateescape")
+        mode, text = file.stat().st_mode, configuration_text(file)
     except OSError:
         return
     secret = text.replace(PUBLISHED_COMMITTEE_KEY, "")
@@ -182,6 +186,11 @@ def configuration_file(invocation: Invocation) -> Path:
     return invocation.config_file
 
 
+def configuration_text(file: Path) -> str:
+    """`OSError`: it cannot be read, or is too large for a configuration."""
+    return read_file(file, LARGEST_FILE).decode("utf-8", "surrogateescape")
+
+
 def write_default_file(invocation: Invocation) -> Path | None:
     """Write a file with all defaults if there is none; returns its path if written (spec 06, section 4.6)."""
     file = invocation.config
@@ -197,8 +206,7 @@ def write_default_file(invocation: Invocation) -> Path | None:
 
 def _entries(file: Path, problems: list[str]) -> list[IniEntry]:
     try:
-        text = file.read_bytes().decode("utf-8", "surrogateescape")
-        return parse_ini(text)
+        return parse_ini(configuration_text(file))
     except FileNotFoundError:
         return []
     except OSError as error:

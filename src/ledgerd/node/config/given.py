@@ -7,21 +7,29 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from ledgerd.basics.printable import printable
 from ledgerd.node.config.ini import IniEntry
 from ledgerd.node.config.options.sections import BY_NAME
 from ledgerd.node.config.values.values import nearest
-from ledgerd.protocol.errors import OperatorError
+from ledgerd.protocol.errors import OperatorError, shortened
 from ledgerd.protocol.secrets import without_keys
 
 LOGGING_SECTIONS = ("log.", "logger.")
 
 
+MOST_PROBLEMS, LONGEST_PROBLEM = 100, 2_000
+"""The faults that are told of a configuration, and the characters of each."""
+
+
 class ConfigurationError(OperatorError):
-    """All errors of a configuration, a line each, with the remedy."""
+    """The errors of a configuration, a line each, with the remedy: all of them, up to a number."""
 
     def __init__(self, problems: Sequence[str]) -> None:
-        super().__init__("\n".join(problems))
-        self.problems = tuple(map(without_keys, problems))
+        shown = [printable(shortened(without_keys(each), LONGEST_PROBLEM)) for each in problems[:MOST_PROBLEMS]]
+        if len(problems) > MOST_PROBLEMS:
+            shown.append("there are more faults behind these")
+        super().__init__("\n".join(shown))
+        self.problems = tuple(shown)
 
 
 class Given(NamedTuple):
@@ -58,6 +66,8 @@ def gather(
     in_file: dict[str, list[Given]] = {}
     sections = []
     for entry in entries:
+        if len(problems) > MOST_PROBLEMS:
+            break
         if f"{entry.section}.".startswith(LOGGING_SECTIONS) and entry.key not in BY_NAME:
             sections.append(entry)
         elif fault := _fault(entry):

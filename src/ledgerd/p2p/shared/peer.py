@@ -15,10 +15,12 @@ from ledgerd.protocol.types.endpoint import Endpoint
 from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId
 
 KNOWN_BLOCKS = 20
+SKIPPED_AT_ONCE = 16
+"""After so many messages that are not decoded, others are heard first: for some of them a key is recovered."""
 
 
 class Unfinished(Enum):
-    """A long message is being decoded, in parts."""
+    """A long message, or many that are not decoded, are being read in parts."""
 
     YET = auto()
 
@@ -187,10 +189,14 @@ class Peer:
         is_unwanted: Callable[[Frame], bool],
         reader_of: Callable[[Frame], ReplyReader | None],
     ) -> Message | PeerFault | Unfinished | None:
-        """An unwanted message is skipped, a long one decoded in parts; after most faults nothing more can be read."""
+        """Unwanted messages are skipped, long ones decoded in parts; after most faults nothing more can be read."""
+        skipped = 0
         try:
             while self._reply is None and (frame := self._frames.next_frame(now)) is not None:
                 if is_unwanted(frame):
+                    skipped += 1
+                    if skipped == SKIPPED_AT_ONCE:
+                        return Unfinished.YET
                     continue
                 self._reply = reader_of(frame)
                 if self._reply is None:

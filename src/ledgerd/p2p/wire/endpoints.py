@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from ipaddress import AddressValueError, IPv4Address, IPv6Address, ip_address
 
 import msgspec
 
 from ledgerd.codec.types.numbers import UInt16, UInt32
 from ledgerd.protocol.types.endpoint import Endpoint
+
+REMEMBERED = 4096
+"""Addresses whose subnet is remembered: that of every peer is asked for with every newcomer."""
 
 
 class WireEndpoint(msgspec.Struct, frozen=True):
@@ -40,6 +44,7 @@ def plain_address(host: str) -> str:
     return str(address)
 
 
+@lru_cache(REMEMBERED)
 def subnet_of(host: str) -> str:
     """The subnet that limits count: /24 of IPv4, /48 of IPv6; a name counts as itself."""
     try:

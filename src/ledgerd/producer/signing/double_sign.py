@@ -11,7 +11,7 @@ from typing import Annotated, NamedTuple, Protocol
 import msgspec
 from msgspec.structs import replace
 
-from ledgerd.basics.durable import put_in_place
+from ledgerd.basics.durable import put_in_place, read_file
 from ledgerd.basics.formats import FileFormat
 from ledgerd.codec import codec_of
 from ledgerd.codec.errors import CodecError
@@ -21,6 +21,8 @@ from ledgerd.protocol.types.time_text import time_text
 
 FILE = "last_signed_block"
 FORMAT = 2
+LARGEST_RECORD = 16 << 20
+"""Bytes: a block in hex digits is in it."""
 Word = Annotated[int, msgspec.Meta(ge=0, lt=1 << 32)]
 
 
@@ -138,7 +140,7 @@ class LastSigned:
 
     def _read(self) -> SignedBlockRecord | None:
         try:
-            raw = self.path.read_bytes()
+            raw = read_file(self.path, LARGEST_RECORD)
             found = msgspec.json.decode(raw, type=FileFormat)
             newer = found.newer_than(FORMAT, f"{self.path}, which says what was signed last,")
             if newer:

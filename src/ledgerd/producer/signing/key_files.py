@@ -6,8 +6,14 @@ import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from ledgerd.basics.durable import read_file
+
 if TYPE_CHECKING:
     from ledgerd.protocol.crypto.keys import PrivateKey
+
+
+LARGEST_FILE = 1 << 20
+"""Bytes: thousands of keys with comments."""
 
 
 class KeyFileFault(Exception):
@@ -34,7 +40,7 @@ def read_key(text: str) -> PrivateKey:
 def read_key_file(path: Path) -> KeyFile:
     try:
         mode = path.stat().st_mode
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = read_file(path, LARGEST_FILE).decode().splitlines()
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not text"
         raise KeyFileFault(f"{path} cannot be read: {reason}") from None

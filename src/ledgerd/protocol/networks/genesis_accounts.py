@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from ledgerd.basics.durable import read_file
 from ledgerd.codec import DecodeError
 from ledgerd.codec.json.legacy import parse
 from ledgerd.codec.json.scalars import as_array, as_object, as_string, as_uint64
@@ -16,6 +17,10 @@ from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.types.names import AccountName, cut_name
 
 NETWORKS = Path(__file__).parent
+
+
+LARGEST_FILE = 16 << 20
+"""Bytes of a file of accounts: a hundred thousand of them."""
 
 
 class GenesisAccount(msgspec.Struct, frozen=True):
@@ -34,7 +39,7 @@ def embedded_genesis(network: str) -> tuple[GenesisAccount, ...]:
 def read_genesis(path: Path) -> tuple[GenesisAccount, ...]:
     """The accounts of a file in the reference's form, in which a comma too many does no harm."""
     try:
-        content = path.read_bytes()
+        content = read_file(path, LARGEST_FILE)
     except OSError as error:
         raise OperatorError(f"{path}: cannot be read: {error.strerror}") from error
     try:

@@ -18,6 +18,12 @@ from ledgerd.snapshot.file.batches import RecordBatch, array_of_texts, cut_array
 LARGEST_RECORD = 64 << 20
 """Characters of one record; the largest possible one, a block as JSON, has a fifth of that."""
 
+MOST_VALUES = 4_000_000
+"""Values inside one record: a list of twenty million empty ones would take 1.7 GB of memory."""
+
+MOST_FETCHED = 8 << 20
+"""Characters that are fetched at once for a record that goes on: what stands behind it is in memory too."""
+
 RECORDS_A_BATCH, CHARACTERS_A_BATCH = 512, 128 << 10
 """A batch ends with the first of these."""
 
@@ -123,7 +129,9 @@ class JsonCursor:
             here = len(self._text) - self._place
             if here > LARGEST_RECORD:
                 raise SnapshotError(f"the snapshot is damaged: a record has more than {LARGEST_RECORD} characters")
-            if self._fetch(here):
+            if self._text.count(",", self._place) > MOST_VALUES:
+                raise SnapshotError(f"the snapshot is damaged: a record has more than {MOST_VALUES} values")
+            if self._fetch(min(here, MOST_FETCHED)):
                 continue
             if problem is not None:
                 raise SnapshotError(f"the snapshot is damaged: a part is not valid JSON ({problem})") from problem

@@ -11,6 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
+from ledgerd.basics.durable import open_file
 from ledgerd.codec import DecodeError, codec_of
 from ledgerd.codec.json.scalars import as_object, as_string, as_uint64
 from ledgerd.codec.json.text import Json
@@ -57,7 +58,7 @@ class Snapshot:
 
     @classmethod
     def from_path(cls, path: Path) -> Snapshot:
-        return cls(lambda: path.open("rb"))
+        return cls(lambda: open_file(path))
 
     @property
     def size(self) -> int:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import fcntl
 import os
-import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
 
+from ledgerd.basics.durable import open_file
 from ledgerd.protocol.crypto.keys import PrivateKey, PublicKey
-from ledgerd.wallet.errors import ChangedPassword, DamagedWallet, ForeignWallet, WalletError
+from ledgerd.wallet.errors import ChangedPassword, DamagedWallet, WalletError
 from ledgerd.wallet.keys.sealing import LARGEST_FILE, RESTORE, Cost, PasswordKey, Sealed, keep_from_swap, read_sealed
 from ledgerd.wallet.whole_file import OWNER_ONLY, replace_whole, write_new
 
@@ -148,10 +148,7 @@ def copy_wallet(source: Path, destination: Path) -> None:
 
 def read_file(path: Path) -> bytes:
     try:
-        with path.open("rb") as file:
-            found = os.fstat(file.fileno())
-            if not stat.S_ISREG(found.st_mode):
-                raise ForeignWallet(f"{path} is no file")
+        with open_file(path) as file:
             return file.read(LARGEST_FILE + 1)
     except FileNotFoundError:
         raise WalletError(f"there is no wallet {path}: make one with `ledgerd wallet create`") from None

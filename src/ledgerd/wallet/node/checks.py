@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from ledgerd.basics.durable import open_file
 from ledgerd.protocol.constants import BLOCK_INTERVAL
 from ledgerd.protocol.types.identifiers import ChainId
 from ledgerd.sdk.transactions.chain_status import BLOCK_ID_SIZE, ChainStatus, exact_hex, status_of
@@ -41,7 +42,7 @@ def file_of(wallet: Path) -> Path:
 def recall(wallet: Path) -> SeenChain:
     path = file_of(wallet)
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             found = msgspec.json.decode(file.read(LARGEST_CHAIN_FILE), type=SeenChain)
             bytes.fromhex(found.chain_id)
             return found

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from ledgerd.basics.durable import open_file
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.sdk.transactions.draft import LARGEST_TEXT, AuthoritySet, Draft, Loaded, read, written
 from ledgerd.sdk.transactions.errors import ForeignDraft, MixedAuthorities, SignersUnknown
@@ -29,7 +30,7 @@ def save(
 
 def load(path: Path) -> Loaded:
     try:
-        with path.open("rb") as opened:
+        with open_file(path) as opened:
             return read(opened.read(LARGEST_TEXT + 1))
     except OSError as problem:
         raise WalletError(f"{path} cannot be read: {problem.strerror}") from problem
