@@ -107,8 +107,10 @@ class ForkChoice:
         if not self._is_alone:
             return []
         applied: list[Block] = []
-        rule = self._apply_each(blocks, skip, applied)
-        self._linking.follow(applied)
+        try:
+            rule = self._apply_each(blocks, skip, applied)
+        finally:
+            self._linking.follow(applied)
         outcomes: list[outcome.Outcome] = [outcome.Applied()] * len(applied)
         if rule is not None:
             refused = blocks[len(applied)]
