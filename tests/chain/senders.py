@@ -70,7 +70,7 @@ def by_client(network: Network, block: Block) -> RuleViolation | None:
     """A client sends it by `broadcast_block`; what it is answered."""
     time = TimeSource()
     time.shift = block.timestamp * MICRO - time.wall()
-    broadcasts = Broadcasts(cast("ChainPart", OnThisThread(network.chain)), time, patience=0)
+    broadcasts = Broadcasts(cast("ChainPart", OnThisThread(network.chain)), time, timeout=0)
     try:
         asyncio.run(broadcasts.block(packed_topic(Broadcast(block.packed))))
     except RuleViolation as answer:

@@ -112,7 +112,7 @@ def test_endless_headers_are_refused() -> None:
 def test_a_node_that_is_always_slow_uses_up_the_time_of_a_comparison() -> None:
     with (
         listening(_answering(lambda *_: "1")) as url,
-        ComparedNode(url, Pace(1e9), patience=0.0) as node,
+        ComparedNode(url, Pace(1e9), timeout=0.0) as node,
         pytest.raises(NotComparable, match="answers too slowly: 1 requests"),
     ):
         node.ask("database_api", "get_config", [])

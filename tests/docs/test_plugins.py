@@ -48,7 +48,7 @@ def test_the_example_adds_up_what_validators_earn(tmp_path: Path, monkeypatch: p
 def test_the_page_says_what_is_so() -> None:
     assert f"version **{API_VERSION}**" in PAGE
     assert f"at most {declared.MOST_SECONDS:g} |" in PAGE
-    assert f"| {bounds.API_PATIENCE:g} s | a call that Python cannot interrupt" in PAGE
+    assert f"| {bounds.API_TIMEOUT:g} s | a call that Python cannot interrupt" in PAGE
     assert f"| {bounds.MOST_OPEN} | calls of an API worker that wait" in PAGE
     assert f"at most {bounds.MOST_ANSWER >> 20} MiB" in PAGE
     methods = re.findall(r"- `(\w+)\(", PAGE)

@@ -118,7 +118,7 @@ def test_whatever_its_process_says_the_node_goes_on(program: str, words: str) ->
 def test_one_that_hangs_is_killed_and_its_api_is_not_there_meanwhile() -> None:
     async def scene() -> None:
         watched = Watched(
-            f"import json; say(works=True, patience=1, api=json.loads('{NOTE}'), port=9, token='t'); time.sleep(60)"
+            f"import json; say(works=True, timeout=1, api=json.loads('{NOTE}'), port=9, token='t'); time.sleep(60)"
         )
         running = asyncio.ensure_future(watched.process.run())
         await watched.has_ended.wait()

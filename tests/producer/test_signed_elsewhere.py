@@ -135,7 +135,7 @@ def test_a_signature_of_something_else_is_not_used(remote: Remote) -> None:
 
 def test_a_block_is_not_used_when_production_was_held_while_the_signer_was_asked(remote: Remote) -> None:
     def held(question: SigningQuestion) -> SignerAnswer:
-        remote.producer.held = lambda: "the node leaves a dead end"
+        remote.producer.signing_refusal = lambda: "the node leaves a dead end"
         return remote.service.answer(question)
 
     remote.answer = held

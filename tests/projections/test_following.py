@@ -240,8 +240,8 @@ def test_a_commit_that_failed_is_taken_in_once(tmp_path: Path, monkeypatch: pyte
 
 def test_blocks_without_anything_for_projections_are_no_commit_of_theirs(tmp_path: Path) -> None:
     node = node_of(tmp_path)
-    (follower,) = node.chain.observers
-    store = follower.kept.store  # type: ignore[attr-defined]  # the one that `follow` has made
+    (recorder,) = node.chain.observers
+    store = recorder.kept.store  # type: ignore[attr-defined]  # the one that `follow` has made
     commits = store.commits
     node.produce(20)
     assert store.commits == commits

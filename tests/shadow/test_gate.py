@@ -106,7 +106,7 @@ def test_a_producer_asks_the_gate_before_each_block(tmp_path: Path) -> None:
     with Station(tmp_path, ProducerWorld()) as station:
         gate = SigningGate(0, lambda: NOW)
         chain = station.chain
-        station.producer.held = lambda: gate.refusal(chain.head_number, lambda _: chain.head_id.hex())
+        station.producer.signing_refusal = lambda: gate.refusal(chain.head_number, lambda _: chain.head_id.hex())
         station.run(12)
         assert chain.head_number == 0
 

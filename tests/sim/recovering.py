@@ -79,7 +79,7 @@ class Recovering(Node):
         super().start()
         self.rule = WedgeRule(read_incidents(self.folder), self.permissions, self.clock())
         self._reason = "not in step yet" if self.rule.incident is not None else ""
-        self.producer.held = lambda: self._reason
+        self.producer.signing_refusal = lambda: self._reason
         self._refused: set[str] = set()
         """Trusted peers that have served what was refused."""
         self._waiting: tuple[int, Served] | None = None

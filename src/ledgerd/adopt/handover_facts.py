@@ -24,6 +24,7 @@ from ledgerd.protocol.constants import BLOCK_INTERVAL
 from ledgerd.protocol.crypto.keys import public_key_text
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.operations.validators import ValidatorUpdate
+from ledgerd.protocol.types.arrays import NameRow
 from ledgerd.protocol.types.time_text import parse_time_text
 from ledgerd.state.files.lock import LOCK_FILE, holder_of, lock_writer
 
@@ -33,8 +34,6 @@ MOST_SLOTS = 256
 """Slots of a round that are believed; the network has 21."""
 
 SEARCHED_AT_ONCE = 100
-
-NAME_BYTES = 32
 
 LARGEST_LIST = 1 << 16
 
@@ -252,13 +251,11 @@ class ScheduleTurns(NamedTuple):
 
 
 def turns_of(answer: ScheduleAnswer) -> ScheduleTurns:
-    """Names of 32 bytes each, padded with zeros, in hex (spec 05, section 11)."""
-    names, count = bytes.fromhex(answer.current_shuffled_validators), answer.num_scheduled_validators
-    places = len(names) // NAME_BYTES
-    if not 0 < count <= places <= MOST_SLOTS:
+    """The names that count, of all places (spec 05, section 11)."""
+    names, count = codec_of(NameRow).from_json(answer.current_shuffled_validators), answer.num_scheduled_validators
+    if not 0 < count <= len(names) <= MOST_SLOTS:
         raise ValueError(count)
-    fields = (names[start : start + NAME_BYTES] for start in range(0, count * NAME_BYTES, NAME_BYTES))
-    return ScheduleTurns(tuple(each.rstrip(b"\0").decode() for each in fields), places)
+    return ScheduleTurns(tuple(names[:count]), len(names))
 
 
 def quiet_slots(turns: ScheduleTurns, aslot: int, head: int, validator: str) -> int:

@@ -22,7 +22,7 @@ from ledgerd.protocol.errors import OperatorError
 SECONDS = 30.0
 """What one request may take, from the connection to the last byte of its answer."""
 
-PATIENCE = 3_600.0
+TIMEOUT = 3_600.0
 """Seconds that all answers of one node may be waited for in a comparison: a hundred times what is usual."""
 
 LONGEST_ANSWER = 16 << 20
@@ -103,10 +103,10 @@ class AnsweringNode(ABC):
 class ComparedNode(AnsweringNode, Closing):
     """A node at an address."""
 
-    def __init__(self, url: str, pace: Pace, patience: float = math.inf) -> None:
+    def __init__(self, url: str, pace: Pace, timeout: float = math.inf) -> None:
         super().__init__(url)
         self._pace = pace
-        self._patience = patience
+        self._seconds_left = timeout
         try:
             self._client = HttpClient(read_address(url))
         except OperatorError as problem:
@@ -123,8 +123,8 @@ class ComparedNode(AnsweringNode, Closing):
         # Texts of the chain need not be UTF-8: what is not stays as it is, so that it can be compared.
         began = time.monotonic()
         body = self._answered(json.dumps(request).encode()).decode("utf-8", "surrogateescape")
-        self._patience -= time.monotonic() - began
-        if self._patience < 0:
+        self._seconds_left -= time.monotonic() - began
+        if self._seconds_left < 0:
             raise self.fault(f"answers too slowly: {self.requests:,} requests have used up the time of a comparison")
         try:
             envelope = json.loads(body)

@@ -17,9 +17,9 @@ MOST_ANSWER = 16 << 20
 MOST_OPEN = 64
 """Unanswered requests of an API worker to one plugin."""
 
-API_PATIENCE = 10.0
+API_TIMEOUT = 10.0
 """Seconds without a report after which a process that serves an API is killed: its methods have less."""
-OBSERVER_PATIENCE = 120.0
+OBSERVER_TIMEOUT = 120.0
 """Seconds without a report after which an observer is taken to hang: it may need so long for one block."""
 
 
@@ -69,7 +69,7 @@ class PluginReport(msgspec.Struct, frozen=True):
     position: int = 0
     """The last block that an observer is done with."""
     behind: int = 0
-    patience: float = API_PATIENCE
+    timeout: float = API_TIMEOUT
     api_version: str = ""
 
 

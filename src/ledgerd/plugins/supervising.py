@@ -114,19 +114,19 @@ class PluginProcess:
 
     async def _read_reports(self, child: Child, ours: socket.socket) -> str:
         reader, writer = await asyncio.open_connection(sock=ours)
-        patience = START_SECONDS
+        timeout = START_SECONDS
         try:
             writer.write(self._order)
             while True:
-                async with asyncio.timeout(patience):
+                async with asyncio.timeout(timeout):
                     frame = await read_frame_of(reader, MOST_REPORT)
                 if frame is None:
                     break
-                patience = self._receive(msgspec.json.decode(frame, type=PluginReport))
+                timeout = self._receive(msgspec.json.decode(frame, type=PluginReport))
         except ConnectionError:
             pass  # it has ended without reading its order
         except TimeoutError:
-            return f"it did not answer for {patience:g} seconds, and was killed"
+            return f"it did not answer for {timeout:g} seconds, and was killed"
         finally:
             writer.transport.abort()
         return self.report.problem or f"its process has ended with code {await child.stop(1)}"
@@ -155,7 +155,7 @@ class PluginProcess:
             self._restarts.working(self._work.now())
             self._work.warn(self.name, "")
             log.info("the plugin %(plugin)s works", {"plugin": self.name})
-        return max(1.0, min(report.patience, 3600.0))
+        return max(1.0, min(report.timeout, 3600.0))
 
     def _park(self, reason: str) -> None:
         self.parked = reason

@@ -91,7 +91,7 @@ class Producer(Observer):
         self._step = StepGuard()
         self.streaks = Streaks()
         self._doppelganger = doppelganger
-        self.held: Callable[[], str] = str
+        self.signing_refusal: Callable[[], str] = str
         """Why nothing may be signed for now; empty where it may."""
         self.draft: BlockDraft | None = None
         """What the signer is to be asked for between this tick and the next."""
@@ -149,7 +149,9 @@ class Producer(Observer):
         facts = self._bridge(self._clock() // SECOND)
         now = self._clock()
         decision = decide(now, facts, self.settings, self._guards)
-        decision = self._released(self._watched(self._doubted(decision, facts, now // SECOND), now // SECOND))
+        decision = self._unless_clock_in_doubt(decision, facts, now // SECOND)
+        decision = self._unless_doppelganger(decision, now // SECOND)
+        decision = self._unless_refused(decision)
         if decision.outcome is TickOutcome.LAG:
             decision = self._decided(decision.duty) or decision
         if decision.duty is not None and decision.outcome is TickOutcome.PRODUCED:
@@ -163,7 +165,7 @@ class Producer(Observer):
         self._follow_up(decision, facts, now)
         return self._pause(decision)
 
-    def _doubted(self, decision: Decision, facts: Facts, second: int) -> Decision:
+    def _unless_clock_in_doubt(self, decision: Decision, facts: Facts, second: int) -> Decision:
         """Make no block while the clock is in doubt; a network of one has nobody who could confirm it."""
         is_in_doubt = self._step.is_in_doubt(second, facts.head_time)
         if not is_in_doubt or facts.is_network_of_one or self._guards.allows_stale or decision.duty is None:
@@ -174,7 +176,7 @@ class Producer(Observer):
         )
         return Decision(TickOutcome.CLOCK_STEPPED, reason, decision.duty)
 
-    def _watched(self, decision: Decision, second: int) -> Decision:
+    def _unless_doppelganger(self, decision: Decision, second: int) -> Decision:
         """Make no block before the doppelganger check has watched for a round, and none after it has found one."""
         if self._doppelganger is None:
             return decision
@@ -187,8 +189,8 @@ class Producer(Observer):
             return Decision(TickOutcome.DOPPELGANGER, state.stopped, duty)
         return Decision(TickOutcome.WATCHING, state.watching, duty) if state.watching else decision
 
-    def _released(self, decision: Decision) -> Decision:
-        reason, duty = self.held(), decision.duty
+    def _unless_refused(self, decision: Decision) -> Decision:
+        reason, duty = self.signing_refusal(), decision.duty
         if not reason or duty is None or decision.outcome not in {TickOutcome.PRODUCED, TickOutcome.LAG}:
             return decision
         return Decision(TickOutcome.HELD, f"Not producing block for {duty.name}: {reason}", duty)
@@ -212,7 +214,7 @@ class Producer(Observer):
         Nothing of a batch is sent before all of it is in the state, so none of it needs a record of its own.
         """
         count, facts = 0, self._facts()
-        while not self.held() and facts.needs_bridge(second):
+        while not self.signing_refusal() and facts.needs_bridge(second):
             name, time = facts.scheduled_at(BRIDGED_SLOTS), facts.slot_time(BRIDGED_SLOTS)
             key = self.settings.keys.get(facts.keys.get(name, NULL_KEY))
             if key is None or self._signed.refusal(time, facts.head_time):
@@ -316,7 +318,7 @@ class Producer(Observer):
         signature = None if signing.answer is None else signing.answer.signature
         if outcome is not TickOutcome.PRODUCED or signature is None:
             return Decision(outcome, f"Not producing block for {duty.name}: {reason}", duty)
-        if reason := self.held():  # since the signer was asked
+        if reason := self.signing_refusal():  # since the signer was asked
             return Decision(TickOutcome.HELD, f"Not sending the block of {duty.name}: {reason}", duty)
         block = draft.with_signature(signature)
         self._record(block)

@@ -32,10 +32,10 @@ UNDONE = "the block behind which they began was undone"
 def follow(chain: Chain, projections: Sequence[Projection]) -> KeptProjections:
     """Make projections consistent with a chain, and keep them so from now on; the chain closes their store."""
     kept = KeptProjections(chain.state_folder, chain.space)
-    follower = ProjectionFollower(chain, projections, kept)
+    recorder = ProjectionRecorder(chain, projections, kept)
     with on_error(kept.close):
-        is_ahead = follower.compare()
-    chain.observe(follower)
+        is_ahead = recorder.compare()
+    chain.observe(recorder)
     common = max(block_number_of(kept.last_block), chain.irreversible)
     if is_ahead and common < chain.head_number:
         chain.apply_again(common)
@@ -48,10 +48,10 @@ def leave(chain: Chain) -> None:
 
 
 def projections_of(chain: Chain) -> View | None:
-    return next((each.kept.store.uncached for each in chain.observers if isinstance(each, ProjectionFollower)), None)
+    return next((each.kept.store.uncached for each in chain.observers if isinstance(each, ProjectionRecorder)), None)
 
 
-class ProjectionFollower(Observer):
+class ProjectionRecorder(Observer):
     """Has the projections take in what becomes durable next."""
 
     def __init__(self, chain: Chain, projections: Sequence[Projection], kept: KeptProjections) -> None:

@@ -128,13 +128,13 @@ def test_batches_that_are_made_count_among_the_answers_that_wait(tmp_path: Path)
             assert serving is not None
             batch = [{"id": number, "method": "newest"} for number in range(2)]
             full = serving.limits.held_answer_bytes
-            serving.held.change(ATTACKER, full)
+            serving.unsent_answers.change(ATTACKER, full)
             first, second = await asked.call(batch)
             assert ("result" in first, second["error"]["message"]) == (True, server.TOO_LARGE)
-            assert serving.held.total == full
-            serving.held.change(ATTACKER, -full)
+            assert serving.unsent_answers.total == full
+            serving.unsent_answers.change(ATTACKER, -full)
             assert all("result" in each for each in await asked.call(batch))
-            assert serving.held.total == 0
+            assert serving.unsent_answers.total == 0
 
     play(scene)
 

@@ -29,7 +29,7 @@ def test_batches_that_are_made_at_once_are_bounded_together() -> None:
     async def watch() -> None:
         nonlocal most
         while True:
-            most = max(most, serving.held.total)
+            most = max(most, serving.unsent_answers.total)
             await asyncio.sleep(0)
 
     async def scene() -> list[bytes]:
@@ -44,4 +44,4 @@ def test_batches_that_are_made_at_once_are_bounded_together() -> None:
     assert any(isinstance(each, list) for each in hostile), "as many as there is room for are answered"
     assert [len(each["result"]) for each in honest] == [10_005, 10_006, 10_007]
     assert most <= 100_000 + 11 * 10_100
-    assert serving.held.total == 0, "what has ended is not kept"
+    assert serving.unsent_answers.total == 0, "what has ended is not kept"

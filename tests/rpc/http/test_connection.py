@@ -251,13 +251,13 @@ def test_all_clients_together_have_so_many_bytes_held_and_who_has_most_is_refuse
             opening = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n"
             most, less = await server.connect(), await server.connect()
             await most.say(opening + b" " * 90_000)
-            await until(lambda: serves.requests_held.total == 90_000 - ALWAYS_HELD)
+            await until(lambda: serves.buffered_requests.total == 90_000 - ALWAYS_HELD)
             await less.say(opening + b" " * 80_000)
             refusal = await most.rest()
             modest = await (await server.connect()).ask(CALL)
             await less.say(b" " * (20_000 - len(CALL)) + CALL)
             _, _, answer = await less.answer()
-            return refusal, modest, answer, serves.requests_held.total
+            return refusal, modest, answer, serves.buffered_requests.total
 
     refusal, modest, answer, held = play(scene)
     assert refusal == refused(503)
@@ -381,7 +381,7 @@ def test_of_requests_sent_ahead_few_are_parsed_before_their_turn() -> None:
             tracemalloc.start()
             try:
                 connection.data_received(said)
-                return tracemalloc.get_traced_memory()[0], connection.held
+                return tracemalloc.get_traced_memory()[0], connection.buffered_bytes
             finally:
                 tracemalloc.stop()
 

@@ -198,7 +198,7 @@ def test_answers_that_nobody_takes_are_bounded_for_all_together_and_whoever_has_
 
         def are_answered() -> bool:
             seen.update(serves.connections)
-            return len(seen) == len(clients) and all(each.untaken for each in serves.connections)
+            return len(seen) == len(clients) and all(each.unsent_bytes for each in serves.connections)
 
         async with serving(serves) as server:
             for place in range(9):
@@ -207,10 +207,10 @@ def test_answers_that_nobody_takes_are_bounded_for_all_together_and_whoever_has_
                 await client.say(wanted)
                 await until(are_answered)
             assert len(serves.connections) < len(clients)
-            assert serves.dispatcher.held.total <= bound
+            assert serves.dispatcher.unsent_answers.total <= bound
             clients[0].writer.transport.resume_reading()  # type: ignore[attr-defined] # as above
             _, _, honest = await clients[0].answer()
-            await until(lambda: serves.dispatcher.held.total <= bound)
+            await until(lambda: serves.dispatcher.unsent_answers.total <= bound)
             return honest
 
     assert len(play(scene)) > size
@@ -225,16 +225,16 @@ def test_an_answer_counts_until_its_last_byte_is_taken() -> None:
             client = await server.connect()
             client.writer.transport.pause_reading()  # type: ignore[attr-defined] # a stream's transport is one
             await client.say(http_request(json.dumps(request("long", size)).encode()))
-            await until(lambda: serves.dispatcher.held.total > 0)
+            await until(lambda: serves.dispatcher.unsent_answers.total > 0)
             [connection] = serves.connections
-            counted = serves.dispatcher.held.total
+            counted = serves.dispatcher.unsent_answers.total
             client.writer.transport.resume_reading()  # type: ignore[attr-defined] # as above
             while connection.is_congested:
-                connection.keep_untaken()
-                assert not connection.is_congested or connection.untaken >= counted
+                connection.count_write_buffer()
+                assert not connection.is_congested or connection.unsent_bytes >= counted
                 await client.reader.read(1 << 16)
             assert connection.transport.get_write_buffer_size() == 0
-            assert serves.dispatcher.held.total == 0
+            assert serves.dispatcher.unsent_answers.total == 0
 
     play(scene)
 

@@ -68,7 +68,7 @@ def test_tiny_frames_count_for_what_they_take_in_memory() -> None:
             connection.pause_writing()  # as if nothing was read
             said = masked(Frame(Opcode.PONG, b"")) * 100_000
             connection.data_received(said)
-            before = connection.held
+            before = connection.buffered_bytes
             connection.is_congested = False
             connection.go_on()
             return before, len(said)
@@ -92,7 +92,7 @@ def test_fragments_are_kept_as_their_bytes() -> None:
                     await client.say(empty)
                 await client.say(masked(Frame(Opcode.PING, b"end")))
                 await client.reader.readexactly(5)
-                await until(lambda: connection.held == 0)
+                await until(lambda: connection.buffered_bytes == 0)
                 return tracemalloc.get_traced_memory()[0]
             finally:
                 tracemalloc.stop()

@@ -23,7 +23,7 @@ from ledgerd.sdk.streams.waiting import BlockWaiter
 AHEAD = 4
 """Requests that are under way at once while the past is read."""
 
-PATIENCE = 10.0
+TIMEOUT = 10.0
 """Seconds for which nodes may fail before the application is reported as failing."""
 
 
@@ -62,7 +62,7 @@ class BlockFeed:
             window=max(len(known), 256),
             at_a_time=max(1, (self._client.nodes.limits.largest_batch - BESIDE_BLOCKS) // calls),
             ahead=AHEAD,
-            patience=PATIENCE,
+            timeout=TIMEOUT,
         )
         events = BlockFollower(self.nodes, since, settings, self._client.nodes.clock).events()
         try:

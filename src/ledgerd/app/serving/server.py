@@ -95,12 +95,12 @@ class ApplicationServer(Server):
         answers, size = [], 0
         try:
             for each in asked:
-                left = 0 if self.held.is_too_much else LARGEST_ANSWER - size
+                left = 0 if self.unsent_answers.is_too_much else LARGEST_ANSWER - size
                 answers.append(await self._one(each, share, left))
                 size += len(answers[-1])
-                self.held.change(share, len(answers[-1]))
+                self.unsent_answers.change(share, len(answers[-1]))
         finally:
-            self.held.change(share, -size)
+            self.unsent_answers.change(share, -size)
         told = [each for each in answers if each]
         return b"[" + b",".join(told) + b"]" if told else b""
 

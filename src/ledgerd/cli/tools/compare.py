@@ -11,7 +11,7 @@ from functools import partial
 from ledgerd.cli.shared.terminal import report
 from ledgerd.compare.asking import FoundDifference, Pair
 from ledgerd.compare.comparison import Comparison, Scope
-from ledgerd.compare.node import PATIENCE, ComparedNode, NotComparable, Pace
+from ledgerd.compare.node import TIMEOUT, ComparedNode, NotComparable, Pace
 from ledgerd.rpc.api import APIS
 from ledgerd.rpc.api.history.operation_history import ACCOUNT_HISTORY, OPERATION_HISTORY
 
@@ -31,8 +31,8 @@ def run(chosen: argparse.Namespace) -> int:
     write(f"comparing {chosen.url} with {chosen.other}, seed {seed}")
     try:
         with (
-            ComparedNode(chosen.url, Pace(chosen.rate), PATIENCE) as first,
-            ComparedNode(chosen.other, Pace(chosen.rate), PATIENCE) as second,
+            ComparedNode(chosen.url, Pace(chosen.rate), TIMEOUT) as first,
+            ComparedNode(chosen.other, Pace(chosen.rate), TIMEOUT) as second,
         ):
             pair = Pair(first, second)
             scope = Scope(seed, chosen.reads, frozenset(chosen.skip))

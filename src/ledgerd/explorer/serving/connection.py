@@ -183,7 +183,7 @@ class BrowserConnection(RequestConnection):
             async with aclosing(lines) as made:  # type: ignore[type-var]  # every statement is a generator
                 async for part in made:
                     self.transport.write(b"%x\r\n%b\r\n" % (len(part), part))
-                    self.keep_untaken()
+                    self.count_write_buffer()
                     self.service.charge_bytes(address, len(part))
                     await self._room.wait()
                     await self.service.ready_for_more(address)
@@ -236,14 +236,14 @@ class BrowserConnection(RequestConnection):
         self._untaken_before = untaken
         return super().progress()
 
-    def patience(self) -> float | None:
+    def time_limit(self) -> float | None:
         limits = self.service.limits
         if self.transport.get_write_buffer_size():
             return limits.write_seconds
         if self._is_stream:
             return None
         is_idle = self._reader.place is BETWEEN and self._later is None and not self._is_ending
-        return limits.idle_seconds if is_idle else super().patience()
+        return limits.idle_seconds if is_idle else super().time_limit()
 
     def finish(self) -> None:
         if self._is_stream:

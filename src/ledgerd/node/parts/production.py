@@ -193,7 +193,7 @@ class ProductionPart(NodePart):
             ask_time=ask_time,
             doppelganger=self._doppelganger,
         )
-        self.producer.held = lambda: self._signing.refusal
+        self.producer.signing_refusal = lambda: self._signing.refusal
         self._signing.seconds_to_our_slot = self.producer.seconds_to_own_slot
         self.producer.begin()
 

@@ -90,8 +90,8 @@ class WorkerMetrics:
         self._open[0].set(len(service.connections) + len(service.spare_connections) - web_sockets)
         self._open[1].set(web_sockets)
         self._unanswered.set(sum(each.activity is Activity.WAITING for each in service.connections))
-        self._held[0].set(service.requests_held.total)
-        self._held[1].set(service.dispatcher.held.total)
+        self._held[0].set(service.buffered_requests.total)
+        self._held[1].set(service.dispatcher.unsent_answers.total)
         self._cached.set(len(service.dispatcher.cache))
         for option, total in service.dispatcher.bounds.totals.items():
             self._limits.get(option, self._limits["other"]).add(total - self._limits_written.get(option, 0))

@@ -89,10 +89,10 @@ class SyncRanges:
             if other[:2] == requested[:2]:
                 self.asked[peer] = other._replace(is_delivered=True)
 
-    def overdue(self, now: float, patience: float) -> RequestedRange | None:
+    def overdue(self, now: float, timeout: float) -> RequestedRange | None:
         waited = [requested for requested in self.asked.values() if not requested.is_delivered]
         lowest = min(waited, key=lambda requested: requested.start, default=None)
-        if lowest is None or now - lowest.asked_at <= patience:
+        if lowest is None or now - lowest.asked_at <= timeout:
             return None
         return lowest if sum(requested.start == lowest.start for requested in waited) == 1 else None
 
@@ -207,8 +207,8 @@ class RangeSync:
         return start, end
 
     def _second_of(self, peer: Peer) -> tuple[int, int] | None:
-        patience = max(IMPATIENT_SECONDS, IMPATIENT_TIMES * self._range_seconds)
-        requested = self._ranges.overdue(self._core.now, patience)
+        timeout = max(IMPATIENT_SECONDS, IMPATIENT_TIMES * self._range_seconds)
+        requested = self._ranges.overdue(self._core.now, timeout)
         if requested is None or not self._may_ask(peer, requested.start) or self._reach(peer) < requested.end:
             return None
         return requested.start, requested.end

@@ -90,7 +90,7 @@ class Dispatcher:
         self._clock = clock
         self._limits = limits
         self.bounds = LimitsReached()
-        self.held = HeldAmounts(limits.held_answer_bytes)
+        self.unsent_answers = HeldAmounts(limits.held_answer_bytes)
         self.turns = LoopTurns()
         self.charge_batch: Callable[[str, int], None] = lambda _address, _requests: None
         """Called with the address that sends a batch, and the number of its requests."""
@@ -269,7 +269,7 @@ class Dispatcher:
     async def _batch_answer(
         self, requests: list[Json] | LargeBatch, budget: RequestBudget
     ) -> AsyncGenerator[AnswerMaker, None]:
-        batch = BatchAnswers(requests, budget, self.held)
+        batch = BatchAnswers(requests, budget, self.unsent_answers)
         try:
             while not batch.is_whole:
                 # A batch may be long: other connections are served between its turns.

@@ -192,8 +192,8 @@ class HttpConnection(RequestConnection):
             self._show(request, Page(str(problem).encode("utf-8", "replace"), responses.TEXT, 400))
             return
         self._drop()
-        self.hold(0)
-        self.keep(0)
+        self.count_buffered(0)
+        self.count_unsent(0)
         successor = EventStreamConnection(self.service, self.transport, self._client(request), events)
         if not self.service.replace(self, successor):
             self._end_after(responses.refusal(503))
@@ -211,8 +211,8 @@ class HttpConnection(RequestConnection):
             return
         rest = handshake.rest + self.unread.take_all()
         self._drop()
-        self.hold(0)
-        self.keep(0)
+        self.count_buffered(0)
+        self.count_unsent(0)
         successor = WebSocketConnection(self.service, self.transport, self._client(handshake))
         if self.is_spare or not self.service.replace(self, successor):
             self._end_after(responses.refusal(503))

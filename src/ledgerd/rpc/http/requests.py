@@ -46,15 +46,15 @@ class RequestConnection(Connection):
 
     def _account(self) -> None:
         waiting = self.arrived_bytes + len(self._waiting) * PART_BYTES
-        self.hold(self._reader.held + len(self.unread) + waiting + self._later_bytes)
+        self.count_buffered(self._reader.held + len(self.unread) + waiting + self._later_bytes)
 
-    def give_way(self, reason: str) -> None:  # noqa: ARG002 - a refusal has no text
+    def cut_off(self, reason: str) -> None:  # noqa: ARG002 - a refusal has no text
         if self._later is not None:
             self._later.cancel()
             self._later, self._later_bytes = None, 0
         if not self._is_ending:
             self._end_after(responses.refusal(503))
-        self.hold(0)
+        self.count_buffered(0)
 
     def _drop(self) -> None:
         self._is_ending = True
@@ -121,7 +121,7 @@ class RequestConnection(Connection):
         self.steps += 1
         self.service.sent += len(response)
         self.transport.write(response)
-        self.keep_untaken()
+        self.count_write_buffer()
         if not request.keeps_open or self.service.is_stopping or self.is_spare:
             self._close()
 
@@ -150,7 +150,7 @@ class RequestConnection(Connection):
     def progress(self) -> int:
         return self.steps + self._reader.steps
 
-    def patience(self) -> float | None:
+    def time_limit(self) -> float | None:
         limits, place = self.service.limits, self._reader.place
         if self._later is not None:
             # A half-closed client may have disconnected, which only a write shows.

@@ -74,13 +74,14 @@ class Connection(asyncio.Protocol):
         """Counts the client's progress, for the check of deadlines."""
         self.seen: tuple[object, float] = (None, 0.0)
         self.unread = Unread()
-        self.held = 0
+        self.buffered_bytes = 0
         """Buffered bytes of requests, without those that are always allowed."""
         self.arrived_bytes = 0
         """The bytes of requests that wait for their answers."""
         self.late_answers = 0
         """Unfinished answers, with subscriptions, while other requests are answered."""
-        self.untaken = 0
+        self.unsent_bytes = 0
+        """Bytes of answers in the send buffer while the client does not read."""
         self._waits_for_turn = False
 
     def progress(self) -> int:
@@ -116,9 +117,9 @@ class Connection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - why a client left does not matter
         self.unread.clear()
-        self.hold(0)
-        self.keep(0)
-        self.wait_for(0)
+        self.count_buffered(0)
+        self.count_unsent(0)
+        self.count_late_answers(0)
         self.service.leave(self)
 
     def read_in_turns(self, size: int) -> None:
@@ -162,45 +163,47 @@ class Connection(asyncio.Protocol):
     def activity(self) -> Activity:
         """The client's activity."""
 
-    def hold(self, held: int) -> None:
-        """Set the buffered bytes of requests; when all clients' are too many, whoever has most is refused."""
-        beyond = max(0, held - ALWAYS_HELD)
-        if beyond != self.held:
-            self.service.requests_held.change(self.asker.share, beyond - self.held)
-            self.held = beyond
-            self.service.relieve_requests()
+    def count_buffered(self, size: int) -> None:
+        """Set the buffered bytes of requests. If all clients have too many together, the one with most is cut off."""
+        beyond = max(0, size - ALWAYS_HELD)
+        if beyond != self.buffered_bytes:
+            self.service.buffered_requests.change(self.asker.share, beyond - self.buffered_bytes)
+            self.buffered_bytes = beyond
+            self.service.bound_buffered_requests()
 
     @abstractmethod
-    def give_way(self, reason: str) -> None:
-        """Drop what has arrived and what is waited for, say why, and take no more."""
+    def cut_off(self, reason: str) -> None:
+        """Drop all requests and unfinished answers of this connection, tell the client why, and take no more."""
 
     def pause_writing(self) -> None:
         self.is_congested = True
         self.steps += 1
-        self.keep_untaken()
+        self.count_write_buffer()
 
     def resume_writing(self) -> None:
         self.is_congested = False
         self.steps += 1
-        self.keep(0)
+        self.count_unsent(0)
 
-    def keep_untaken(self) -> None:
-        """Count the answers that the client does not take; when too many are kept, whoever has most is closed."""
+    def count_write_buffer(self) -> None:
+        """Count the answers that the client does not read. If all clients have too many together, the one with most is
+        closed.
+        """
         if self.is_congested:
-            self.keep(max(self.untaken, self.transport.get_write_buffer_size()))
-            self.service.relieve()
+            self.count_unsent(max(self.unsent_bytes, self.transport.get_write_buffer_size()))
+            self.service.bound_unsent_answers()
 
-    def keep(self, size: int) -> None:
-        self.service.held.change(self.asker.share, size - self.untaken)
-        self.untaken = size
+    def count_unsent(self, size: int) -> None:
+        self.service.unsent_answers.change(self.asker.share, size - self.unsent_bytes)
+        self.unsent_bytes = size
 
-    def wait_for(self, answers: int) -> None:
+    def count_late_answers(self, answers: int) -> None:
         self.service.late_answers.change(self.asker.share, answers - self.late_answers)
         self.late_answers = answers
 
     @abstractmethod
-    def patience(self) -> float | None:
-        """The deadline in seconds for the client's next progress; None while we are working on an answer."""
+    def time_limit(self) -> float | None:
+        """Seconds in which the client has to make progress; None while we are working on an answer."""
 
     @abstractmethod
     def expire(self) -> None:
@@ -216,9 +219,9 @@ class Server:
 
     spare_places = SPARE_PLACES
 
-    def __init__(self, limits: Limits, turns: LoopTurns, held: HeldAmounts, bounds: LimitsReached) -> None:
+    def __init__(self, limits: Limits, turns: LoopTurns, unsent_answers: HeldAmounts, bounds: LimitsReached) -> None:
         self.limits, self.turns, self.bounds = limits, turns, bounds
-        self.held = held
+        self.unsent_answers = unsent_answers
         """Bytes of answers that wait for their clients."""
         self.is_stopping = False
         self.addresses = Quotas(limits.address_rate)
@@ -226,7 +229,7 @@ class Server:
         self.exemption = Exemption(limits.exempt)
         self._connections: ConnectionTable[Connection] = ConnectionTable(limits.connections, limits.address_connections)
         self._spare: ConnectionTable[Connection] = ConnectionTable(0, 0)
-        self.requests_held = HeldAmounts(limits.held_bytes)
+        self.buffered_requests = HeldAmounts(limits.held_bytes)
         self.late_answers = HeldAmounts(limits.all_late_answers)
         self.received = self.sent = self.accepted = 0
         """Bytes from and to clients, and their connections, since the start."""
@@ -277,31 +280,31 @@ class Server:
             self._dismiss(check.evicted)
         return check.is_within
 
-    def relieve_requests(self) -> None:
-        held = self.requests_held
+    def bound_buffered_requests(self) -> None:
+        held = self.buffered_requests
         while held.is_too_much:
             share = held.largest
             own = [each for each in (*self.connections, *self.spare_connections) if each.asker.share == share]
-            largest = max(own, key=lambda each: each.held)
+            largest = max(own, key=lambda each: each.buffered_bytes)
             self.count_limit("webserver-max-held-bytes", largest.address)
-            largest.give_way("the node holds too much of what has not arrived whole")
+            largest.cut_off("the node holds too much of what has not arrived whole")
 
-    def relieve(self) -> None:
-        """While too many answers are kept, close the largest connection of those for whom most is kept."""
-        held = self.held
+    def bound_unsent_answers(self) -> None:
+        """While too many bytes of answers are unsent, close the largest connection of the client with most of them."""
+        held = self.unsent_answers
         while held.is_too_much:
             share = held.largest
-            own = [each for each in self.connections if each.asker.share == share and each.untaken]
+            own = [each for each in self.connections if each.asker.share == share and each.unsent_bytes]
             if not own:
                 return
             self.count_limit("webserver-max-held-answer-bytes", own[0].address)
-            largest = max(own, key=lambda each: each.untaken)
-            largest.keep(0)
+            largest = max(own, key=lambda each: each.unsent_bytes)
+            largest.count_unsent(0)
             self._dismiss(largest)
 
-    def limit_of_late(self, connection: Connection) -> str:
-        """The option that forbids a connection one more unfinished answer; empty where none does. Where all have too
-        many, the connection with the most of whoever has most gives way.
+    def late_answer_limit(self, connection: Connection) -> str:
+        """The option that forbids a connection one more unfinished answer; empty if none does. If all clients have too
+        many together, the largest connection of the client with most of them is cut off.
         """
         limits, late, share = self.limits, self.late_answers, connection.asker.share
         if 0 < limits.late_answers <= connection.late_answers:
@@ -316,11 +319,11 @@ class Server:
         own = [each for each in self.connections if each.asker.share == most]
         largest = max(own, key=lambda each: each.late_answers)
         self.count_limit(option, largest.address)
-        largest.give_way("the node has too many subscriptions, and most of them for this client")
+        largest.cut_off("the node has too many subscriptions, and most of them for this client")
         return ""
 
     def _dismiss(self, connection: Connection) -> None:
-        connection.wait_for(0)
+        connection.count_late_answers(0)
         self.leave(connection)
         connection.transport.abort()
 
@@ -369,7 +372,7 @@ class Server:
             log.warning("limits reached by clients: %(limits)s", {"limits": line})
         for connection in [*self.connections, *self.spare_connections]:
             step, since = connection.seen
-            connection.keep_untaken()
+            connection.count_write_buffer()
             if connection.is_spare and step is not None and now - since >= SPARE_SECONDS:
                 connection.transport.abort()
                 continue
@@ -377,8 +380,8 @@ class Server:
             if step != progress:
                 connection.seen = (progress, now)
                 continue
-            patience = self.limits.write_seconds if connection.is_congested else connection.patience()
-            if patience is not None and now - since >= patience:
+            limit = self.limits.write_seconds if connection.is_congested else connection.time_limit()
+            if limit is not None and now - since >= limit:
                 connection.expire()
 
     async def stop(self) -> None:
@@ -402,7 +405,7 @@ class Service(Server):
     """The server of JSON-RPC and of pages beside it."""
 
     def __init__(self, dispatcher: Dispatcher, limits: Limits, routes: PageRoutes | None = None) -> None:
-        super().__init__(limits, dispatcher.turns, dispatcher.held, dispatcher.bounds)
+        super().__init__(limits, dispatcher.turns, dispatcher.unsent_answers, dispatcher.bounds)
         self.dispatcher = dispatcher
         dispatcher.charge_batch = lambda address, requests: self.addresses.charge(
             address, requests - 1, self.loop.time()

@@ -46,7 +46,7 @@ class FollowSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Blocks in one request."""
     ahead: int = 4
     """Requests at once."""
-    patience: float | None = None
+    timeout: float | None = None
     """Seconds without any progress while nodes fail."""
 
 
@@ -109,10 +109,10 @@ class BlockFollower(Generic[N]):
     def _fail(self, problem: ClientError) -> None:
         if not problem.is_temporary:
             raise problem
-        now, patience = self._clock.passed(), self._settings.patience
+        now, timeout = self._clock.passed(), self._settings.timeout
         if self._failing_since is None:
             self._failing_since = now
-        if patience is not None and now - self._failing_since >= patience:
+        if timeout is not None and now - self._failing_since >= timeout:
             raise problem
 
     def _disagree(self, report: HeadReport[N], problem: ClientError) -> None:

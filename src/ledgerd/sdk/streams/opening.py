@@ -74,7 +74,7 @@ async def _events(
         window=options.window,
         at_a_time=max(1, (limits.largest_batch - BESIDE_BLOCKS) // (2 if with_history else 1)),
         ahead=ahead,
-        patience=limits.stream_seconds,
+        timeout=limits.stream_seconds,
     )
     events = BlockFollower(source, options.since, settings, nodes.clock).events()
     try:

@@ -83,7 +83,7 @@ class Slow(OnThisThread):
 def broadcasts_of(network: Network, age: int = 0) -> Broadcasts:
     """At so many seconds after the head."""
     part = cast("ChainPart", OnThisThread(network.chain))
-    return Broadcasts(part, StandingTime(network.chain.head_time + age), patience=0)
+    return Broadcasts(part, StandingTime(network.chain.head_time + age), timeout=0)
 
 
 def payload(transaction: Transaction, share: str = "") -> bytes:
@@ -215,7 +215,7 @@ def test_many_of_whom_each_was_refused_are_heard_after_the_others(network: Netwo
 
 def test_a_broadcast_is_answered_when_it_was_heard_though_jobs_of_others_are_before_its_own(network: Network) -> None:
     slow, honest = Slow(network.chain), payment(network, 1)
-    broadcasts = Broadcasts(cast("ChainPart", slow), StandingTime(network.chain.head_time), patience=0)
+    broadcasts = Broadcasts(cast("ChainPart", slow), StandingTime(network.chain.head_time), timeout=0)
 
     async def scene() -> None:
         flood = [asyncio.ensure_future(broadcasts.transaction(payload(dear(network), "hostile"))) for _ in range(50)]
@@ -291,7 +291,7 @@ def test_what_was_refused_does_not_stay_in_memory(network: Network) -> None:
 
 def test_a_broadcast_that_has_waited_too_long_takes_no_turn_of_another(network: Network) -> None:
     busy, late, first = Busy(network.chain), payment(network, 1), payment(network, 2)
-    broadcasts = Broadcasts(cast("ChainPart", busy), StandingTime(network.chain.head_time), patience=PATIENCE)
+    broadcasts = Broadcasts(cast("ChainPart", busy), StandingTime(network.chain.head_time), timeout=PATIENCE)
 
     async def scene() -> None:
         with pytest.raises(PlainError, match=LOCKED):

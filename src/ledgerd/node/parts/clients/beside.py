@@ -155,7 +155,7 @@ class WebhooksPart(ProcessPart):
 
     async def start(self) -> None:
         self.work.keep("the process that sends them", self._send)
-        self.work.keep("the look at receivers", self._check)
+        self.work.keep("the check of receivers", self._check)
 
     async def _send(self, working: Working) -> None:
         child = Child.start(module_command(WEBHOOK_SENDER), stdin=PIPE, has_own_session=True)

@@ -183,10 +183,10 @@ class BroadcastQueue:
 class Broadcasts:
     """Handles the broadcasts of clients."""
 
-    def __init__(self, chain: ChainPart, time: TimeSource, patience: float) -> None:
+    def __init__(self, chain: ChainPart, time: TimeSource, timeout: float) -> None:
         self._chain = chain
         self._time = time
-        self._patience = patience
+        self._timeout = timeout
         now = self._time.wall_seconds()
         self._signatures = SharedQuota(CLIENT_SIGNATURES, CLIENT_SIGNATURES_A_SECOND, FREE_SIGNATURES, now)
         self._unproven = SharedQuota(CLIENT_UNPROVEN, CLIENT_UNPROVEN_A_SECOND, FREE_UNPROVEN, now)
@@ -220,7 +220,7 @@ class Broadcasts:
         waiting = QueuedBroadcast(asked, push, Future())
         self.queue.add(waiting, self._time.wall_seconds())
         try:
-            async with asyncio.timeout(self._patience or None):
+            async with asyncio.timeout(self._timeout or None):
                 self._chain.submit(self.queue.push_next)
                 await asyncio.wrap_future(waiting.done)
         except TimeoutError:

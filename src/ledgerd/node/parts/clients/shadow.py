@@ -77,7 +77,7 @@ class ShadowPart(ProcessPart):
         await in_thread(partial(self._folder.mkdir, parents=True, exist_ok=True))
         await self.look()
         self.work.keep("the process that compares", self._compare)
-        self.work.keep("the look at its record", self._watch)
+        self.work.keep("the check of its record", self._watch)
         self.work.keep("what its page says of signing", self._report)
 
     def order(self) -> ShadowOrder:
@@ -124,7 +124,7 @@ class ShadowPart(ProcessPart):
         self._warn()
 
     async def _report(self, working: Working) -> NoReturn:
-        """A task of its own: the chain may be busy for minutes, and the look at the record must not wait for it."""
+        """A task of its own: the chain may be busy for minutes, and the check of the record must not wait for it."""
         while True:
             await self.report()
             working()

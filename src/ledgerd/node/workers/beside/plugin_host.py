@@ -27,7 +27,7 @@ from ledgerd.node.workers.settings import WorkerSettings
 from ledgerd.plugins.declarations import ApiPlugin, ObserverPlugin, PluginRefused, fault_of_observer
 from ledgerd.plugins.feeding import FeedBroken, ObserverFailed, ObserverFeed
 from ledgerd.plugins.installed import load, text_of_failure
-from ledgerd.plugins.messages import MOST_ORDER, OBSERVER_PATIENCE, PluginOrder, PluginReport, packed
+from ledgerd.plugins.messages import MOST_ORDER, OBSERVER_TIMEOUT, PluginOrder, PluginReport, packed
 from ledgerd.rpc.call.limits import Limits
 from ledgerd.supervision.tasks import first_of
 from ledgerd.supervision.this_process import bound_memory, give_way, on_a_loop
@@ -166,7 +166,7 @@ def _observe(order: PluginOrder, plugin: ObserverPlugin, channel: NodeChannel) -
     if OPERATION_HISTORY not in settings.plugins:
         raise PluginRefused(f"it is an observer, which is fed from the history: add plugin = {OPERATION_HISTORY}")
     folder = _folder(order)
-    channel.report(PluginReport(patience=OBSERVER_PATIENCE))
+    channel.report(PluginReport(timeout=OBSERVER_TIMEOUT))
     source = HistorySource(Path(settings.data_dir), settings.history)
     try:
         observer = plugin.make(folder)
@@ -211,7 +211,7 @@ class FeedLoop:
             works = self._has_begun and (feed.delivered > 0 or (is_idle and not feed.behind))
             position = feed.position.next_block - 1
             self._channel.report(
-                PluginReport(works=works, position=position, behind=feed.behind, patience=OBSERVER_PATIENCE)
+                PluginReport(works=works, position=position, behind=feed.behind, timeout=OBSERVER_TIMEOUT)
             )
 
 

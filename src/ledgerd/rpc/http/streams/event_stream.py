@@ -60,7 +60,7 @@ class EventStreamConnection(Connection):
             self.steps += 1
             self.service.sent += len(data)
             self.transport.write(data)
-            self.keep_untaken()
+            self.count_write_buffer()
 
     def data_received(self, data: bytes) -> None:
         """Ignore what a client sends: nothing more can be asked on such a connection."""
@@ -87,7 +87,7 @@ class EventStreamConnection(Connection):
     def activity(self) -> Activity:
         return Activity.WAITING
 
-    def patience(self) -> float | None:
+    def time_limit(self) -> float | None:
         return HEARTBEAT_SECONDS
 
     def expire(self) -> None:
@@ -96,7 +96,7 @@ class EventStreamConnection(Connection):
         else:
             self._write(HEARTBEAT)
 
-    def give_way(self, reason: str) -> None:  # noqa: ARG002 - such an answer ends without one
+    def cut_off(self, reason: str) -> None:  # noqa: ARG002 - such an answer ends without one
         self.transport.abort()
 
     def finish(self) -> None:

@@ -119,9 +119,9 @@ class WebSocketConnection(Connection):
 
     def _account(self) -> None:
         partial = len(self._frames.reader.buffer) + (0 if self._message is None else self._message.tell())
-        self.hold(len(self.unread) + partial + self.arrived_bytes + self._late_bytes)
+        self.count_buffered(len(self.unread) + partial + self.arrived_bytes + self._late_bytes)
 
-    def give_way(self, reason: str) -> None:
+    def cut_off(self, reason: str) -> None:
         self._end(CloseCode.TRY_AGAIN_LATER, reason)
         self._is_over = True
         self._message = None
@@ -130,8 +130,8 @@ class WebSocketConnection(Connection):
         self._waiting.clear()
         self.arrived_bytes = self._late_bytes = 0
         self.service.given_up.add(self._late)
-        self.hold(0)
-        self.wait_for(0)
+        self.count_buffered(0)
+        self.count_late_answers(0)
 
     def eof_received(self) -> bool:
         self._frames.receive_eof()
@@ -198,14 +198,14 @@ class WebSocketConnection(Connection):
         answer = service.dispatcher.answer(message, self.asker)
         if not isinstance(answer, Later):
             self._send(answer)
-        elif option := service.limit_of_late(self):
+        elif option := service.late_answer_limit(self):
             service.count_limit(option, self.address)
             self._send(answer.refused(f"Too many subscriptions and unfinished answers ({option})"))
         else:
             task = service.tasks.begin(self._answer_later(answer))
             self._late[task] = answer
             self._late_bytes += answer.held
-            self.wait_for(len(self._late))
+            self.count_late_answers(len(self._late))
             task.add_done_callback(self._is_answered)
 
     async def _answer_later(self, later: Later) -> None:
@@ -232,7 +232,7 @@ class WebSocketConnection(Connection):
         self._late_bytes = max(0, self._late_bytes - self._late.pop(task).held)
         if not (self._is_over or self.transport.is_closing()):
             self._account()
-            self.wait_for(len(self._late))
+            self.count_late_answers(len(self._late))
         if self.service.is_stopping and not self._late:
             self.finish()
 
@@ -249,7 +249,7 @@ class WebSocketConnection(Connection):
             elif not self.transport.is_closing():
                 self.service.sent += len(piece)
                 self.transport.write(piece)
-        self.keep_untaken()
+        self.count_write_buffer()
 
     # -- ends
 
@@ -263,7 +263,7 @@ class WebSocketConnection(Connection):
             return Activity.WAITING
         return Activity.SENDING if self._is_partial else Activity.IDLE
 
-    def patience(self) -> float | None:
+    def time_limit(self) -> float | None:
         limits = self.service.limits
         if (self._waiting or self.unread) and self._frames.state is State.OPEN:
             return None
