@@ -99,16 +99,17 @@ def test_what_cannot_be_done_is_said_without_a_traceback(
         assert "Traceback" not in error
 
 
+@pytest.mark.parametrize(("command", "place"), [("check", "check.check"), ("state", "state._lines")])
 def test_a_state_whose_damage_is_met_in_the_middle_of_a_command_is_named(
-    log: str, data: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    log: str, data: str, command: str, place: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     main(["replay", "--block-log", log, "--data-dir", data, "--to", "10"])
 
-    def meet_it(*_: object) -> object:
+    def meet_it(*_: object, **__: object) -> object:
         raise lmdb.CorruptedError("mdb_get")
 
-    monkeypatch.setattr("ledgerd.cli.directory.check.check", meet_it)
-    assert main(["check", "--data-dir", data]) == 1
+    monkeypatch.setattr(f"ledgerd.cli.directory.{place}", meet_it)
+    assert main([command, "--data-dir", data]) == 1
     assert "state: mdb_get" in capsys.readouterr().err
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.cli.shared.configured import configuration_of
-from ledgerd.cli.shared.data_directory import require_state
+from ledgerd.cli.shared.data_directory import naming_damage, require_state
 from ledgerd.cli.shared.terminal import LOWEST_PRIORITY, progress, report, require_room
 from ledgerd.codec import codec_of
 from ledgerd.node.config.logging.setup import set_up_for_person
@@ -39,7 +39,7 @@ def run(chosen: argparse.Namespace) -> int:
     tables = _chosen_tables((*STORED_TABLES, *PROJECTED_TABLES), chosen.table)
     folder = configuration_of(chosen).chain.shared_file_dir
     require_state(chosen.data_dir, folder)
-    with reading_both(folder) as (state, kept):
+    with naming_damage(folder), reading_both(folder) as (state, kept):
         for table in tables:
             view = state if table in STORED_TABLES else kept
             sys.stdout.writelines(f"{line}\n" for line in _lines(view, table, in_full=chosen.json))

@@ -39,6 +39,15 @@ def require_state(data_dir: Path, state: Path, how: str = "start the node, or ma
 
 
 @contextmanager
+def naming_damage(state: Path) -> Iterator[None]:
+    """Damage of a state is met where a page of it is read first: in the middle of a command."""
+    try:
+        yield
+    except lmdb.Error as problem:
+        raise failure(state, problem) from problem
+
+
+@contextmanager
 def opened_chain(chosen: argparse.Namespace, *, must_exist: bool, needs_log: bool = True) -> Iterator[Chain]:
     """The chain of the directory, opened; with `needs_log` off, also where its block log does not fit the state."""
     configuration = configuration_of(chosen)
@@ -61,12 +70,9 @@ def opened_chain(chosen: argparse.Namespace, *, must_exist: bool, needs_log: boo
             raise
         sys.stderr.write(f"{problem}\n")
         chain = Chain.open_without_log(chosen.data_dir, network, clock=time.monotonic, space=space)
-    with chain:
-        try:
-            project_for_plugins(chain, configuration)
-            yield chain
-        except lmdb.Error as problem:
-            raise failure(options.shared_file_dir, problem) from problem
+    with chain, naming_damage(options.shared_file_dir):
+        project_for_plugins(chain, configuration)
+        yield chain
 
 
 @contextmanager
