@@ -100,6 +100,18 @@ def test_each_new_block_is_told_at_once(stage: Stage) -> None:
     assert [status.number for status in stage.statuses] == [2, 3]
 
 
+def test_blocks_of_one_commit_are_told_once(stage: Stage) -> None:
+    chain = stage.network.chain
+    stage.statuses.clear()
+    for _ in range(3):
+        stage.now = chain.slot_time(1) + 0.25
+        chain.push_block(stage.network.make(), commit=False).or_raise()
+    chain.commit()
+
+    assert [status.head for status in stage.statuses] == [chain.head_number]
+    assert [slot.block for slot in stage.statuses[-1].slots[-2:]] == [chain.head_number - 1, chain.head_number]
+
+
 def test_without_a_change_nothing_is_told_until_the_last_status_is_old(stage: Stage) -> None:
     stage.produce()
     stage.statuses.clear()

@@ -118,7 +118,7 @@ LONGEST_DELAY = 1_000_000_000
 
 
 class StatusPart(NodePart, Observer):
-    """Publishes the status of the node, at each block and at each change."""
+    """Publishes the status of the node, at each commit of new blocks and at each change."""
 
     def __init__(
         self,
@@ -136,6 +136,8 @@ class StatusPart(NodePart, Observer):
         self._chain: Chain | None = None
         self._slots = SlotRecord()
         self._is_behind = True
+        self._has_new_block = False
+        """Whether a block of the last `LIVE_SECONDS` was applied by the commit that is passed on."""
         self._old_until = 0.0
         """Blocks from before this time are older than `LIVE_SECONDS`: the clock need not be asked."""
         self._heads: deque[tuple[float, int]] = deque()
@@ -186,7 +188,12 @@ class StatusPart(NodePart, Observer):
             self._is_behind = False
         else:
             self._slots.applied(event, now)
-        self.publish()
+        self._has_new_block = True
+
+    def committed(self, _seconds: float) -> None:
+        if self._has_new_block:
+            self._has_new_block = False
+            self.publish()
 
     def publish(self) -> None:
         chain = self._chain
