@@ -13,6 +13,7 @@ import pytest
 from ledgerd.chain.ledger.skip import VERIFIED_BEFORE
 from ledgerd.chain.log.block_log import BlockLog, BlockLogReader
 from ledgerd.chain.log.rolling import RollingBlockLog
+from ledgerd.chain.offline import replay
 from ledgerd.codec import codec_of
 from ledgerd.node.config.configuration import read_configuration
 from ledgerd.node.datadir.origin import StateOrigin
@@ -174,6 +175,7 @@ def test_a_replay_that_is_stopped_goes_on_at_the_next_start(
     directory: Directory, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(progress, "STEP_SECONDS", 0.0)  # a line for each step
+    monkeypatch.setattr(replay, "BLOCKS_A_COMMIT", 500)
     directory.put_log(600)
     interrupter = Interrupter("replaying: block 500 of ")
     runtime = directory.runtime(replay_blockchain="true")
