@@ -17,7 +17,7 @@ from tests.memory import memory_folder
 from tests.slowest import place_of
 
 # The same examples in every run, and neither a deadline nor a limit: a busy machine fails nothing.
-SUITE = settings(settings.get_profile("ci"), max_examples=32)
+SUITE = settings(settings.get_profile("ci"), max_examples=25)
 settings.register_profile("suite", SUITE)
 settings.register_profile("long", SUITE, max_examples=2_000, derandomize=False)
 
