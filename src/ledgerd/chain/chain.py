@@ -7,6 +7,7 @@ It belongs to one thread, and reads no clock: the caller passes the time.
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -214,14 +215,16 @@ class Chain(ChainView, Closing):
             observer.pushed(block, outcome)
         return outcome
 
-    def push_blocks(self, blocks: Sequence[Block], skip: SkipFlags = Skip.NOTHING) -> Sequence[Outcome]:
+    def push_blocks(
+        self, blocks: Sequence[Block], skip: SkipFlags = Skip.NOTHING, *, seconds: float = math.inf
+    ) -> Sequence[Outcome]:
         """Take in the first of some blocks, and those behind it that continue the head: what became of each.
 
         This is what `push_block` does one by one, without a commit, at a lower cost: for a sync and a replay. It ends
-        with a block that is not applied.
+        with a block that is not applied, or with the one during which the time is over.
         """
         try:
-            outcomes = self._choice.push_blocks(blocks, skip)
+            outcomes = self._choice.push_blocks(blocks, skip, seconds)
         finally:
             self._settle_push(commit=False)
         if not outcomes:

@@ -137,6 +137,14 @@ def test_a_line_ends_with_the_block_that_is_refused_and_all_before_it_is_applied
     assert [type(each) for each in together(node, blocks[2:])] == [Applied, Applied]
 
 
+def test_the_block_during_which_the_time_is_over_is_the_last(fresh: Fresh) -> None:
+    blocks = fresh().produce(3)
+    node = fresh()
+
+    assert [type(each) for each in node.chain.push_blocks(blocks, seconds=0.0)] == [Applied]
+    assert node.chain.head_id == blocks[0].id
+
+
 def test_of_a_long_line_only_what_a_branch_may_leave_is_kept(fresh: Fresh) -> None:
     blocks = fresh().produce(2 * LENGTH)
     node, single = fresh(), fresh()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 from collections import Counter
 from pathlib import Path
@@ -93,6 +94,7 @@ def later(grown: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[int, Bl
 @pytest.fixture
 def supply(talk: Talk, later: dict[int, Block], monkeypatch: pytest.MonkeyPatch) -> Supply:
     monkeypatch.setattr("ledgerd.p2p.sync.range_sync.RANGE_BLOCKS", RANGE_BLOCKS)
+    monkeypatch.setattr("ledgerd.p2p.sync.admission.SECONDS_AT_ONCE", math.inf)
     return Supply(talk, later)
 
 
@@ -123,8 +125,8 @@ def test_so_many_blocks_of_a_range_are_applied_at_once(talk: Talk, supply: Suppl
     assert talk.chain.head_number == HEIGHT + BLOCKS_AT_ONCE
 
 
-def test_large_blocks_are_applied_one_by_one(talk: Talk, supply: Supply, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ledgerd.p2p.sync.admission.BYTES_AT_ONCE", len(supply.blocks[HEIGHT + 1].packed))
+def test_slow_blocks_are_applied_one_by_one(talk: Talk, supply: Supply, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ledgerd.p2p.sync.admission.SECONDS_AT_ONCE", 0.0)
 
     take_one_turn(talk, supply)
 

@@ -98,8 +98,9 @@ class ForkChoice:
             return outcome.OnBranch()
         return self._switch(best, skip) if self._is_better(best) else outcome.OnBranch()
 
-    def push_blocks(self, blocks: Sequence[Block], skip: SkipFlags) -> list[outcome.Outcome]:
-        """Take in blocks, as `push` would one by one, as long as each continues the head: what became of each.
+    def push_blocks(self, blocks: Sequence[Block], skip: SkipFlags, seconds: float) -> list[outcome.Outcome]:
+        """Take in blocks, as `push` would one by one, as long as each continues the head and the time is not over: what
+        became of each.
 
         It does so only while nothing waits and there is no branch: then most of them need not become candidates, and of
         each only the head is asked. It ends with a block that is refused.
@@ -108,7 +109,7 @@ class ForkChoice:
             return []
         applied: list[Block] = []
         try:
-            rule = self._apply_each(blocks, skip, applied)
+            rule = self._apply_each(blocks, skip, self.trunk.clock() + seconds, applied)
         finally:
             self._linking.follow(applied)
         outcomes: list[outcome.Outcome] = [outcome.Applied()] * len(applied)
@@ -124,7 +125,9 @@ class ForkChoice:
         is_quiet = self._pending.is_empty and not self._trial.branch
         return is_quiet and self.forks.is_only_trunk(self.trunk.head_id)
 
-    def _apply_each(self, blocks: Sequence[Block], skip: SkipFlags, applied: list[Block]) -> RuleViolation | None:
+    def _apply_each(
+        self, blocks: Sequence[Block], skip: SkipFlags, until: float, applied: list[Block]
+    ) -> RuleViolation | None:
         """The rule that the one behind the applied ones breaks, if that is why it ends there."""
         for block in blocks:
             if block.previous != self.trunk.head_id or self.refused.knows(block):
@@ -134,6 +137,8 @@ class ForkChoice:
             except RuleViolation as rule:
                 return rule
             applied.append(block)
+            if self.trunk.clock() >= until:
+                break
         return None
 
     def _unlinked(self, block: Block, rule: RuleViolation | None = None) -> outcome.Unlinked:

@@ -205,10 +205,10 @@ class ChainAccess:
         outcome = self._chain.push_block(block, commit=not is_syncing)
         return acceptance_of(outcome, now - self._started)
 
-    def accept_blocks(self, blocks: Sequence[Block], now: float) -> list[Acceptance]:
-        """Push the first of these blocks of a sync, and those behind it that continue the head."""
+    def accept_blocks(self, blocks: Sequence[Block], now: float, seconds: float) -> list[Acceptance]:
+        """Push the first of these blocks of a sync, and those behind it that continue the head, for so long."""
         since_start = now - self._started
-        return [acceptance_of(outcome, since_start) for outcome in self._chain.push_blocks(blocks)]
+        return [acceptance_of(outcome, since_start) for outcome in self._chain.push_blocks(blocks, seconds=seconds)]
 
     def commit(self) -> None:
         """Make the accepted blocks durable; from then on they are served."""

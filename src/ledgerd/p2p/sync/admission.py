@@ -17,8 +17,8 @@ from ledgerd.protocol.blocks.block import Block
 FUTURE_LIMIT = 3600
 MAX_EARLY, MAX_EARLY_OF_ADDRESS = 64, 8
 MAX_REJECTIONS, QUIET_SECONDS = 3, 120
-BLOCKS_AT_ONCE, BYTES_AT_ONCE = 32, 32 << 10
-"""Of a sync, handed to the chain together: they take no longer than a turn."""
+BLOCKS_AT_ONCE, SECONDS_AT_ONCE = 32, 0.01
+"""Of a sync, handed to the chain together: the block during which the time is over is the last. It is half a turn."""
 
 COUNTED_AS = {
     Acceptance.ACCEPTED: "accepted",
@@ -60,13 +60,12 @@ class Admission:
         return outcome
 
     def continuing(self, blocks: Iterable[Block]) -> list[Block]:
-        """The first of these blocks that continue the head, as many as are applied in a short while."""
-        core, found, size = self._core, list[Block](), 0
+        """The first of these blocks that continue the head, as many as are handed to the chain together."""
+        core, found = self._core, list[Block]()
         head, latest = core.chain.head_id, core.now + FUTURE_SECONDS
         for block in blocks:
-            size += len(block.packed)
             is_early = core.is_by_our_clock and block.timestamp > latest
-            if block.previous != head or is_early or size > BYTES_AT_ONCE or not core.chain.is_sound(block):
+            if block.previous != head or is_early or not core.chain.is_sound(block):
                 break
             found.append(block)
             if len(found) == BLOCKS_AT_ONCE:
@@ -75,8 +74,8 @@ class Admission:
         return found
 
     def admit_all(self, peer: Peer | None, blocks: Sequence[Block]) -> list[Acceptance]:
-        """Admit blocks of a sync that continue the head; it ends with one that is not accepted."""
-        outcomes = self._core.chain.accept_blocks(blocks, self._core.now)
+        """Admit blocks of a sync that continue the head; it ends with one that is not accepted, or for lack of time."""
+        outcomes = self._core.chain.accept_blocks(blocks, self._core.now, SECONDS_AT_ONCE)
         for block, outcome in zip(blocks, outcomes, strict=False):
             self._credit(peer, block, outcome)
         return outcomes
