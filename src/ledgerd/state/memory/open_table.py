@@ -272,12 +272,12 @@ class OpenTable(Generic[E]):
         self._least_id = min(self._least_id, undo.next_id)
         for object_id, entity in sorted(undo.removed.items()):
             cache.put_back(object_id, entity)
-            self._mark(object_id)
-            self._least_id = min(self._least_id, object_id)
             if object_id in undo.modified:
                 cache.assign(entity, undo.modified[object_id])
             if self._ordered:
                 cache.set_ranks(object_id, self._new_ranks())
+            self._mark(object_id)
+            self._least_id = min(self._least_id, object_id)
 
     def _remember_ranks(self, undo: TableUndo[E], below: Session) -> None:
         lower = below.changes.setdefault(self.table, TableUndo(undo.next_id, undo.next_ranks))

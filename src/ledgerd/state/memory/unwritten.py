@@ -49,6 +49,6 @@ class Unwritten(Generic[E]):
         """Of the keys that begin with these parts; marks of objects keep it right."""
         due = self._due_times.get(prefix)
         if due is None:
-            due = self._due_times[prefix] = DueTime(known_time)
-            self.mark = marker(self.ids, tuple(self._due_times.values()))
+            due = self._due_times[prefix] = DueTime(prefix, known_time)
+            self.mark = marker(self.ids, self._cache.objects, self._key, tuple(self._due_times.values()))
         return due
