@@ -216,15 +216,21 @@ class Chain(ChainView, Closing):
         return outcome
 
     def push_blocks(
-        self, blocks: Sequence[Block], skip: SkipFlags = Skip.NOTHING, *, seconds: float = math.inf
+        self,
+        blocks: Sequence[Block],
+        skip: SkipFlags = Skip.NOTHING,
+        *,
+        seconds: float = math.inf,
+        for_good: bool = False,
     ) -> Sequence[Outcome]:
         """Take in the first of some blocks, and those behind it that continue the head: what became of each.
 
         This is what `push_block` does one by one, without a commit, at a lower cost: for a sync and a replay. It ends
-        with a block that is not applied, or with the one during which the time is over.
+        with a block that is not applied, or with the one during which the time is over. Of blocks that are taken in for
+        good, all at once, none can be undone.
         """
         try:
-            outcomes = self._choice.push_blocks(blocks, skip, seconds)
+            outcomes = self._choice.push_blocks(blocks, skip, seconds, for_good=for_good)
         finally:
             self._settle_push(commit=False)
         if not outcomes:

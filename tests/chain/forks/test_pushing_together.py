@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ledgerd.chain.forks.outcome import Applied, Outcome, Refused
+from ledgerd.chain.forks.outcome import Applied, Outcome, Refused, Switched
+from ledgerd.chain.forks.trunk import PopEmptyChain
 from ledgerd.chain.interface.observer import Observer
+from ledgerd.chain.ledger.events import BlockApplied, Event
 from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.operations.money.transfers import Transfer
 from ledgerd.protocol.types.assets import tokens
 from tests.chain.forks.branches import Branches, Fresh, overdrawn, spoiled, unknown
 from tests.chain.networks import ALICE, VIZ, Network
+from tests.chain.observing import observe
 from tests.chain.same_state import assert_same_state
 
 KEPT_APART = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=12, deadline=None)
@@ -44,6 +48,13 @@ def together(node: Network, blocks: Sequence[Block]) -> list[Outcome]:
     return outcomes
 
 
+def for_good(node: Network, blocks: Sequence[Block]) -> list[Outcome]:
+    outcomes: list[Outcome] = []
+    while len(outcomes) < len(blocks):
+        outcomes += node.chain.push_blocks(blocks[len(outcomes) :], for_good=True)
+    return outcomes
+
+
 def told(outcomes: Sequence[Outcome]) -> list[tuple[type[Outcome], str]]:
     return [(type(each), str(each.violation)) for each in outcomes]
 
@@ -64,6 +75,10 @@ def is_refused(node: Network, block: Block) -> bool:
     except RuleViolation:
         return True
     return False
+
+
+def timeless(event: Event) -> Event:
+    return event._replace(seconds=0.0) if isinstance(event, BlockApplied) else event
 
 
 def branch(fresh: Fresh, trunk: Sequence[Block], length: int) -> list[Block]:
@@ -123,6 +138,41 @@ def test_any_blocks_in_any_portions(fresh: Fresh, data: st.DataObject) -> None:
 
 def waiting(node: Network) -> None:
     node.send(Transfer(VIZ, ALICE, tokens(1), "waits"))
+
+
+@pytest.mark.parametrize("broken_at", [None, 0, 5])
+def test_blocks_that_are_applied_for_good_leave_the_same_state_and_events(fresh: Fresh, broken_at: int | None) -> None:
+    maker = fresh()
+    blocks = maker.produce(LENGTH)
+    if broken_at is not None:
+        blocks.insert(broken_at, overdrawn(maker, blocks[broken_at]))
+    nodes = fresh(), fresh()
+    seen: tuple[list[Event], list[Event]] = [], []
+    for node, events in zip(nodes, seen, strict=True):
+        observe(node.chain, lambda event, events=events: events.append(timeless(event)))  # type: ignore[misc]
+
+    assert told(for_good(nodes[1], blocks)) == told(one_by_one(nodes[0], blocks))
+
+    for node in nodes:
+        node.chain.commit()
+    assert seen[1] == seen[0]
+    assert nodes[1].chain.parts.store.verify() == []
+    assert_same_state(nodes[1].chain, nodes[0].chain)
+
+
+def test_no_branch_leaves_what_was_applied_for_good(fresh: Fresh) -> None:
+    trunk = fresh().produce(LENGTH)
+    longer = branch(fresh, trunk[: LENGTH - 2], 6)
+    node = fresh()
+    for_good(node, trunk[:-1])
+    one_by_one(node, trunk[-1:])
+
+    assert not {Switched, Applied} & {type(each) for each in one_by_one(node, longer)}
+    assert node.chain.head_id == trunk[-1].id
+    node.chain.pop_block()
+    assert node.chain.head_id == trunk[-2].id
+    with pytest.raises(PopEmptyChain):
+        node.chain.pop_block()
 
 
 def test_a_line_ends_with_the_block_that_is_refused_and_all_before_it_is_applied(fresh: Fresh) -> None:

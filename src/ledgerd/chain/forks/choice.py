@@ -98,7 +98,9 @@ class ForkChoice:
             return outcome.OnBranch()
         return self._switch(best, skip) if self._is_better(best) else outcome.OnBranch()
 
-    def push_blocks(self, blocks: Sequence[Block], skip: SkipFlags, seconds: float) -> list[outcome.Outcome]:
+    def push_blocks(
+        self, blocks: Sequence[Block], skip: SkipFlags, seconds: float, *, for_good: bool
+    ) -> list[outcome.Outcome]:
         """Take in blocks, as `push` would one by one, as long as each continues the head and the time is not over: what
         became of each.
 
@@ -108,8 +110,12 @@ class ForkChoice:
         if not self._is_alone:
             return []
         applied: list[Block] = []
+        rule = None
         try:
-            rule = self._apply_each(blocks, skip, self.trunk.clock() + seconds, applied)
+            if for_good and not any(map(self.refused.knows, blocks)) and self.trunk.apply_for_good(blocks, skip):
+                applied = [*blocks]
+            else:
+                rule = self._apply_each(blocks, skip, self.trunk.clock() + seconds, applied)
         finally:
             self._linking.follow(applied)
         outcomes: list[outcome.Outcome] = [outcome.Applied()] * len(applied)
@@ -282,14 +288,15 @@ class ForkChoice:
         return outcome.BranchRefused(failed.rule, number)
 
     def _switch_to(self, new_head: ForkItem, new: Branch, old: Branch, skip: SkipFlags) -> outcome.Outcome:
+        if not self.trunk.can_go_back_to(old[-1].number - 1):
+            self.forks.remove(new_head.id)
+            raise UnlinkableBlock("the branches part below the blocks that can be undone")
         self._pending.undo()
         log.info(
             "switching from block %(block)d to a branch of %(length)d blocks",
             {"block": self.trunk.head_number, "length": len(new)},
         )
-        if not self._pop_down_to(old[-1].previous):
-            self.forks.remove(new_head.id)
-            raise UnlinkableBlock("the branches part below the irreversible block")
+        self._pop_down_to(old[-1].previous)
         return self._apply_branch(new_head, new, old, skip)
 
     def _is_proven(self, new: Branch, skip: SkipFlags) -> bool:
@@ -413,12 +420,9 @@ class ForkChoice:
         else:
             self._linking.restart()
 
-    def _pop_down_to(self, block_id: BlockId) -> bool:
+    def _pop_down_to(self, block_id: BlockId) -> None:
         while self.trunk.head_id != block_id:
-            if not self.trunk.can_pop():
-                return False
             self._pop()
-        return True
 
     def pop(self) -> None:
         """Undo the head block; its parent is the head."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import starmap
 from typing import Any
 
@@ -69,34 +69,58 @@ class Trunk:
 
     def apply(self, block: Block, skip: SkipFlags) -> None:
         """Apply a block; when it breaks a rule, nothing of it stays."""
-        began = self.clock()
-        skip = self.skipped(block, skip)
         irreversible_before = self.irreversible
         with self.store.begin() as session:
-            self._apply(block, skip)
-            changes = self._changes() if self.watched else events.UNCHANGED
-            self.store.create(REVERSIBLE_BLOCKS, ReversibleBlock(number=block.number, packed=block.packed))
+            happened = self._apply(block, skip)
             session.push()
-        now = self.ledger.globals
-        irreversible = now.last_irreversible_block_num
-        ledger, operations = self.ledger, tuple(self.ledger.operations)
-        self.happened.append(
-            events.BlockApplied(
-                block,
-                operations,
-                now.average_block_size,
-                now.current_aslot,
-                irreversible,
-                ledger.missed,
-                ledger.traced,
-                self.clock() - began,
-                tuple(ledger.samples),
-                changes,
-            )
+        self._record(happened, irreversible_before)
+
+    def apply_for_good(self, blocks: Sequence[Block], skip: SkipFlags) -> bool:
+        """Apply blocks that are never undone: what was before each need not be remembered.
+
+        When one breaks a rule, nothing of any stays, and the answer is no; so it is where somebody asks what each block
+        has changed.
+        """
+        if self.watched or self.ledger.tracer is not None:
+            return False
+        so_far = len(self.happened)
+        try:
+            with self.store.begin(revision=blocks[-1].number) as session:
+                for block in blocks:
+                    irreversible_before = self.irreversible
+                    self._record(self._apply(block, skip), irreversible_before)
+                session.push()
+        except RuleViolation:
+            del self.happened[so_far:]
+            return False
+        self.store.irreversible(session.revision)
+        return True
+
+    def _apply(self, block: Block, skip: SkipFlags) -> events.BlockApplied:
+        """Apply a block in the session that is open."""
+        began = self.clock()
+        self._check_assumption(block, self.skipped(block, skip))
+        changes = self._changes() if self.watched else events.UNCHANGED
+        self.store.create(REVERSIBLE_BLOCKS, ReversibleBlock(number=block.number, packed=block.packed))
+        ledger, now = self.ledger, self.ledger.globals
+        return events.BlockApplied(
+            block,
+            tuple(ledger.operations),
+            now.average_block_size,
+            now.current_aslot,
+            now.last_irreversible_block_num,
+            ledger.missed,
+            ledger.traced,
+            self.clock() - began,
+            tuple(ledger.samples),
+            changes,
         )
-        if irreversible > irreversible_before:
-            self.store.irreversible(irreversible)
-            self.happened.append(events.IrreversibleAdvanced(irreversible))
+
+    def _record(self, happened: events.BlockApplied, irreversible_before: int) -> None:
+        self.happened.append(happened)
+        if happened.irreversible > irreversible_before:
+            self.store.irreversible(happened.irreversible)
+            self.happened.append(events.IrreversibleAdvanced(happened.irreversible))
 
     def _changes(self) -> events.TableChanges:
         found = (
@@ -104,7 +128,7 @@ class Trunk:
         )
         return {table: changes for table, changes in found if changes}
 
-    def _apply(self, block: Block, skip: SkipFlags) -> None:
+    def _check_assumption(self, block: Block, skip: SkipFlags) -> None:
         assumption = self.assumption
         if assumption is None or block.number > assumption.number:
             apply_block(self.ledger, block, skip)
@@ -117,7 +141,11 @@ class Trunk:
             raise
 
     def can_pop(self) -> bool:
-        return self.head_number > self.irreversible and self.store.undoable > 0
+        return self.can_go_back_to(self.head_number - 1)
+
+    def can_go_back_to(self, number: int) -> bool:
+        """Whether the blocks above this one can be undone."""
+        return number >= self.irreversible and number >= self.store.oldest_revision
 
     def pop(self) -> Block:
         block = self.reversible(self.head_number)

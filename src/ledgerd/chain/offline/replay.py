@@ -56,7 +56,10 @@ def replay(
     goes_on: Callable[[], bool] = lambda: True,
     read: Reader = decoded,
 ) -> int:
-    """Returns how many; an `OperatorError` names a broken rule, and everything before it is applied and committed."""
+    """Returns how many; an `OperatorError` names a broken rule, and everything before it is applied and committed.
+
+    The blocks of a log were irreversible when they were written there, and none of them is undone again.
+    """
     last = source.head_number if to is None else min(to, source.head_number)
     first = chain.head_number + 1
     blocks = read(source.scan(first, last))
@@ -98,7 +101,7 @@ def _apply(chain: Chain, blocks: Sequence[Block], skip: SkipFlags) -> None:
     """`OperatorError`: a block breaks a rule or does not continue the chain; everything before it is committed."""
     while blocks:
         before = chain.head_number
-        outcomes = chain.push_blocks(blocks, skip)
+        outcomes = chain.push_blocks(blocks, skip, for_good=True)
         number, violation = before + len(outcomes), outcomes[-1].violation
         if violation is not None:
             chain.commit()

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
+from itertools import islice
 
 from ledgerd.basics.closing import Closing
 from ledgerd.codec import codec_of
@@ -50,8 +51,8 @@ class LogReading(Closing):
 
     def read(self, packed: Iterator[tuple[int, bytes]]) -> Iterator[tuple[int, Block]]:
         """Blocks with their numbers; an error of the log, or of decoding, comes behind the blocks before it."""
-        waiting: deque[_Batch] = deque()
         batches = _batches(packed)
+        waiting = deque(islice(batches, 1))  # which the chain does itself, while the processes start
         while True:
             while len(waiting) < BATCHES_AHEAD and (read := next(batches, None)) is not None:
                 waiting.append(read)
