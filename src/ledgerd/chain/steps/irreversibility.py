@@ -85,13 +85,9 @@ def remember_for_confirmation(ledger: Ledger, context: BlockContext) -> None:
 
 def _waiting(ledger: Ledger, context: BlockContext) -> list[ValidatorConfirmation]:
     """One begins to wait with each block: ids are consecutive. A scan would write the index of ids in each block."""
-    if context.unconfirmed is not None:
-        return context.unconfirmed
-    store, found = ledger.store, []
-    object_id = store.next_id(VALIDATOR_CONFIRMATIONS) - 1
-    while (confirmation := store.find(VALIDATOR_CONFIRMATIONS, object_id)) is not None:
-        found.append(confirmation)
-        object_id -= 1
-    found.reverse()
-    context.unconfirmed = found
-    return found
+    if context.unconfirmed is None:
+        store = ledger.store
+        oldest, behind = store.oldest(VALIDATOR_CONFIRMATIONS), store.next_id(VALIDATOR_CONFIRMATIONS)
+        first = behind if oldest is None else oldest.id
+        context.unconfirmed = [store.get(VALIDATOR_CONFIRMATIONS, each) for each in range(first, behind)]
+    return context.unconfirmed

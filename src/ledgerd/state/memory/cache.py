@@ -16,6 +16,9 @@ from ledgerd.state.tables.keys import INT64, PACK_UINT64, SIGN
 from ledgerd.state.tables.records import RecordForm
 from ledgerd.state.tables.tables import E, Ranks, Table
 
+NO_OBJECT: tuple[None, Ranks] = None, ()
+"""What was committed of an object that is new."""
+
 NEVER_EVICTED = 1000
 """Tables of no more objects than this stay in memory whole."""
 
@@ -23,7 +26,8 @@ NEVER_EVICTED = 1000
 class ObjectCache(Generic[E]):
     """The objects of one table of an open store.
 
-    The dictionaries may be read by everybody in this room; they are changed by the methods here, and by `Edit`, only.
+    The dictionaries may be read by everybody in this room; they are changed by the methods here, by `Edit` and by what
+    creates objects, only.
     """
 
     def __init__(self, table: Table[E], disk: Disk, database: Database) -> None:
@@ -104,15 +108,9 @@ class ObjectCache(Generic[E]):
             image = None if entity is None else entity.__copy__()
             self.committed[object_id] = (image, self.ranks.get(object_id, ()))
 
-    def add(self, object_id: int, entity: E, ranks: Ranks) -> None:
-        self.committed.setdefault(object_id, (None, ()))
-        self.objects[object_id] = entity
-        if ranks:
-            self.ranks[object_id] = ranks
-
     def add_all(self, ids: Sequence[int], entities: Sequence[E]) -> None:
         """Add objects of a table without ranks."""
-        self.committed |= dict.fromkeys(ids, (None, ())) | self.committed
+        self.committed |= dict.fromkeys(ids, NO_OBJECT) | self.committed
         self.objects.update(zip(ids, entities, strict=True))
 
     def put_back(self, object_id: int, entity: E) -> None:

@@ -15,7 +15,7 @@ import msgspec
 from ledgerd.codec.types.lazy import lazy
 from ledgerd.state.errors import NotUnique, StoreMisuse
 from ledgerd.state.files.disk import Database, Disk, LmdbTransaction
-from ledgerd.state.memory.cache import ObjectCache
+from ledgerd.state.memory.cache import NO_OBJECT, ObjectCache
 from ledgerd.state.memory.due_times import DueTime
 from ledgerd.state.memory.open_index import OpenIndex
 from ledgerd.state.memory.ranks import rank_after_change
@@ -130,7 +130,10 @@ class OpenTable(Generic[E]):
         if undo:
             undo.created.add(object_id)
         self.next_id = object_id + 1
-        cache.add(object_id, entity, self._new_ranks() if self._ordered else ())
+        if self._ordered:
+            cache.ranks[object_id] = self._new_ranks()
+        cache.committed.setdefault(object_id, NO_OBJECT)
+        cache.objects[object_id] = entity
         for mark in self._marks:
             mark(object_id)
         return entity

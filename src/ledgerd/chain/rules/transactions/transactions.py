@@ -39,7 +39,7 @@ def use_bandwidth(ledger: Ledger, account: Account, sizes: Iterable[int]) -> Non
     average, lifetime = account.average_bandwidth, account.lifetime_bandwidth
     elapsed = now - account.last_bandwidth_update
     for size in sizes:
-        used = int64(size * BANDWIDTH_PRECISION)
+        used = size * BANDWIDTH_PRECISION
         left = 0 if elapsed > window else uint128((window - elapsed) * average) // window
         average, lifetime, elapsed = fits_int64(int64(left) + used), fits_int64(lifetime + used), 0
         if ledger.is_producing:
@@ -187,14 +187,11 @@ def require_timely(ledger: Ledger, transaction: Transaction, skip: SkipFlags) ->
 
 def count_bandwidth(ledger: Ledger, transaction: Transaction) -> None:
     """Each account that must sign pays for the whole transaction, and since hardfork 6 for each piece of data more."""
-    required = transaction.required
-    names = {*required.active, *required.master, *required.regular}
+    names = transaction.required.names
     sizes = [len(transaction.packed)]
-    pieces = 0
-    for each in transaction.operations:
-        pieces += each.CARRIES_DATA
-    if pieces and ledger.hardfork(6):
-        surcharge = sizes[0] * ledger.median.data_operations_cost_additional_bandwidth // HUNDRED_PERCENT & 0xFFFFFFFF
-        sizes += [surcharge] * pieces
-    for name in names if len(names) == 1 else in_word_order(names):
+    for operation in transaction.operations:
+        if operation.CARRIES_DATA and ledger.hardfork(6):
+            percent = ledger.median.data_operations_cost_additional_bandwidth
+            sizes.append(sizes[0] * percent // HUNDRED_PERCENT & 0xFFFFFFFF)
+    for name in names if len(names) == 1 else in_word_order({*names}):
         use_bandwidth(ledger, ledger.account(name), sizes)
