@@ -8,12 +8,13 @@ from ledgerd.state.tables.tables import Entity, Table, ordered, unique
 
 
 class Item(Entity):
-    """Something with a name, a time and a weight."""
+    """Something with a name, a time and a weight, and with a note, of which no key is made."""
 
     name: str = ""
     time: UInt32 = 0
     weight: Int64 = 0
     is_open: bool = False
+    note: Int64 = 0
 
 
 class Counter(Entity):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import tempfile
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +63,7 @@ class StoreBesideModel(RuleBasedStateMachine):
 
     @rule(name=NAMES, time=TIMES, weight=WEIGHTS, is_open=st.booleans())
     def create(self, name: str, time: int, weight: int, is_open: bool) -> None:
-        row: dict[str, Any] = {"name": name, "time": time, "weight": weight, "is_open": is_open}
+        row: dict[str, Any] = {"name": name, "time": time, "weight": weight, "is_open": is_open, "note": 0}
         if self.model.is_taken(name):
             with pytest.raises(NotUnique):
                 self.store.create(ITEMS, Item(0, **row))
@@ -112,6 +113,17 @@ class StoreBesideModel(RuleBasedStateMachine):
         item = self.store.get(ITEMS, row_id)
         with pytest.raises(ZeroDivisionError):
             change_and_fail(self.store, item, time, weight)
+
+    @rule(pick=PICKS, note=WEIGHTS, is_inside=st.booleans())
+    def remember(self, pick: int, note: int, is_inside: bool) -> None:
+        row_id = self.pick(pick)
+        if row_id is None:
+            return
+        item = self.store.get(ITEMS, row_id)
+        with self.store.editing(item) if is_inside else nullcontext():
+            self.store.remember(item)
+            item.note = note
+        self.model.edit(row_id, {"note": note})
 
     @rule(pick=PICKS)
     def remove(self, pick: int) -> None:
@@ -224,7 +236,13 @@ def change_and_fail(store: Store, item: Item, time: int, weight: int) -> None:
 
 def rows_of(store: Store) -> dict[int, dict[str, Any]]:
     return {
-        item.id: {"name": item.name, "time": item.time, "weight": item.weight, "is_open": item.is_open}
+        item.id: {
+            "name": item.name,
+            "time": item.time,
+            "weight": item.weight,
+            "is_open": item.is_open,
+            "note": item.note,
+        }
         for item in store.scan(ITEMS)
     }
 

@@ -21,7 +21,7 @@ from ledgerd.state.files.ranges import Range
 from ledgerd.state.loading import Loading, LoadingLimits
 from ledgerd.state.memory.cache import ObjectCache
 from ledgerd.state.memory.due_times import DueTime
-from ledgerd.state.memory.editing import Editing, recording_editor
+from ledgerd.state.memory.editing import Editing, Editor, Rememberer, recording_editor
 from ledgerd.state.memory.open_index import OpenIndex
 from ledgerd.state.memory.open_table import Edit, OpenTable
 from ledgerd.state.memory.open_tables import OpenTables
@@ -36,8 +36,6 @@ from ledgerd.state.views.reader import MOST_DERIVED, CommitView, Derivations, Fo
 from ledgerd.state.views.view import TableOrIndex, View, span
 
 T = TypeVar("T")
-Editor = Callable[..., "Edit[Any] | Editing"]
-"""`Store.editing`, or one that records what is edited."""
 
 CACHED_OBJECTS = 100_000
 
@@ -312,9 +310,22 @@ class Store(View, Closing):
             return Edit(self._by_record[type(entity)], entity)
         return Editing([Edit(self._by_record[type(each)], each) for each in (entity, *others)])
 
-    def recording(self, table: Table[E], touched: dict[int, tuple[E, T]], read: Callable[[E], T]) -> Editor:
-        """An `editing` that also records, once, each object of a table with what is read of it before the change."""
-        return recording_editor(self._by_record, table.record, touched, read)
+    def remember(self, entity: Entity) -> None:
+        """Call it before fields of an object are assigned of which no key is made: `editing` compares keys, and takes
+        three times as long. An error behind it is for the session to undo.
+        """
+        opened: OpenTable[Any] = self._by_record[type(entity)]
+        is_kept = opened.kept.get(entity.id) is entity and opened.sessions
+        if not is_kept or opened.kept_for is not opened.sessions[-1]:
+            opened.remember(entity)
+
+    def recording(
+        self, table: Table[E], touched: dict[int, tuple[E, T]], read: Callable[[E], T]
+    ) -> tuple[Editor, Rememberer]:
+        """`editing` and `remember`, which also record, once, each object of a table with what is read of it before the
+        change.
+        """
+        return recording_editor(self._by_record, table.record, touched, read, self.remember)
 
     def set_meta(self, name: str, value: bytes) -> None:
         """Set a named value, outside of all sessions, to be stored with the next commit."""

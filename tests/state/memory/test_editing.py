@@ -140,14 +140,18 @@ def test_of_two_objects_that_exchange_a_unique_key_the_first_is_refused(store: S
 def test_an_object_is_recorded_as_it_was_before_its_first_change(store: Store) -> None:
     one, two = store.create(ITEMS, Item(name="one", time=1)), store.create(ITEMS, Item(name="two", time=2))
     touched: dict[int, tuple[Item, int]] = {}
-    recording = store.recording(ITEMS, touched, lambda item: item.time)
+    three = store.create(ITEMS, Item(name="three", time=3))
+    editing, remember = store.recording(ITEMS, touched, lambda item: item.time)
 
-    with recording(one):
+    with editing(one):
         one.time = 5
-    with recording(two, one):
+    with editing(two, one):
         one.time, two.time = 6, 7
+    for _ in range(2):
+        remember(three)
+        three.note += 1
 
-    assert touched == {one.id: (one, 1), two.id: (two, 2)}
+    assert touched == {one.id: (one, 1), two.id: (two, 2), three.id: (three, 3)}
     assert (one.time, two.time) == (6, 7)
     assert store.verify() == []
 
@@ -155,12 +159,47 @@ def test_an_object_is_recorded_as_it_was_before_its_first_change(store: Store) -
 def test_objects_of_other_tables_are_not_recorded(store: Store) -> None:
     one, count = store.create(ITEMS, Item(name="one", time=1)), store.create(COUNTERS, Counter())
     touched: dict[int, tuple[Item, int]] = {}
-    recording = store.recording(ITEMS, touched, lambda item: item.time)
+    editing, remember = store.recording(ITEMS, touched, lambda item: item.time)
 
-    with recording(count):
+    with editing(count):
         count.value = 1
-    with recording(count, one):
+    with editing(count, one):
         count.value, one.time = 2, 5
+    remember(count)
+    count.value += 1
 
     assert touched == {one.id: (one, 1)}
-    assert (count.value, one.time) == (2, 5)
+    assert (count.value, one.time) == (3, 5)
+
+
+def test_what_is_remembered_is_undone_with_the_session(store: Store) -> None:
+    item, kept = store.create(ITEMS, Item(name="one", note=1)), store.create(ITEMS, Item(name="two"))
+    store.commit()
+    for note in (2, 3):
+        with store.begin():
+            store.remember(item)
+            item.note = note
+            with store.begin() as inner:
+                store.remember(item)
+                item.note += 10
+                inner.squash()
+            store.remember(item)
+            item.note += 100
+        assert item.note == 1
+    store.remember(item)
+    item.note = 4
+    store.commit()
+    with store.committed() as view:
+        assert {each.id: each.note for each in view.scan(ITEMS)} == {item.id: 4, kept.id: 0}
+
+
+def test_an_object_that_was_removed_is_not_remembered(store: Store) -> None:
+    item = store.create(ITEMS, Item(name="one"))
+    with store.begin() as session:
+        store.remember(item)
+        store.remove(item)
+        with pytest.raises(StoreMisuse):
+            store.remember(item)
+        session.undo()
+    store.remember(item)
+    item.note = 1

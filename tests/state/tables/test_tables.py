@@ -63,7 +63,7 @@ def test_a_key_that_the_database_cannot_hold_is_refused() -> None:
 
 def test_the_layout_names_all_that_a_file_depends_on() -> None:
     assert layout(TABLES[::-1]).splitlines() == [
-        "1 Item(id: ObjectId, name: str, time: UInt32, weight: Int64, is_open: bool)",
+        "1 Item(id: ObjectId, name: str, time: UInt32, weight: Int64, is_open: bool, note: Int64)",
         "  Item.by_name unique(name text)",
         "  Item.by_time ordered(uint32)",
         "  Item.by_weight ordered(int64 desc)",

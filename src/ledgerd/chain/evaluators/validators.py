@@ -98,8 +98,8 @@ def set_reward_sharing(ledger: Ledger, operation: SetRewardSharing) -> None:
     validator = ledger.find_validator(operation.owner)
     if validator is None:
         raise RuleViolation("itr != idx.end(): Account ${a} is not a registered validator", a=operation.owner)
-    with ledger.editing(validator):
-        validator.sharing_rate = operation.sharing_rate
+    ledger.remember(validator)
+    validator.sharing_rate = operation.sharing_rate
 
 
 @evaluates(AccountValidatorVote)
@@ -109,8 +109,8 @@ def account_validator_vote(ledger: Ledger, operation: AccountValidatorVote) -> N
     if ledger.hardfork(4):
         if voter.proxy:
             votes.adjust_proxied_votes_by_depth(ledger, voter, _votes_withdrawn(voter))
-            with ledger.editing(voter):
-                voter.proxy = constants.PROXY_TO_SELF_ACCOUNT
+            ledger.remember(voter)
+            voter.proxy = constants.PROXY_TO_SELF_ACCOUNT
     else:
         require(
             not voter.proxy,
@@ -133,8 +133,8 @@ def account_validator_vote(ledger: Ledger, operation: AccountValidatorVote) -> N
         _weigh_votes(ledger, voter, -1)
         _change_vote(ledger, voter, validator, vote)
         if ledger.hardfork(5):
-            with ledger.editing(voter):
-                voter.validators_vote_weight = voter.fair_vote_weight
+            ledger.remember(voter)
+            voter.validators_vote_weight = voter.fair_vote_weight
         _weigh_votes(ledger, voter, +1)
     else:
         votes.adjust_validator_vote(ledger, validator, voter.vote_weight if vote is None else -voter.vote_weight)
@@ -163,8 +163,8 @@ def _change_vote(
         )
     else:
         ledger.store.remove(vote)
-    with ledger.editing(voter):
-        voter.validators_voted_for = voter.validators_voted_for + (1 if vote is None else -1) & 0xFFFF
+    ledger.remember(voter)
+    voter.validators_voted_for = voter.validators_voted_for + (1 if vote is None else -1) & 0xFFFF
 
 
 def _weigh_votes(ledger: Ledger, voter: Account, sign: int) -> None:
@@ -191,8 +191,8 @@ def account_validator_proxy(ledger: Ledger, operation: AccountValidatorProxy) ->
     if operation.proxy:
         _require_short_chain(ledger, account, ledger.account(operation.proxy))
         votes.clear_votes(ledger, account)
-    with ledger.editing(account):
-        account.proxy = operation.proxy
+    ledger.remember(account)
+    account.proxy = operation.proxy
     if operation.proxy:
         votes.adjust_proxied_votes_by_depth(ledger, account, [-shares for shares in withdrawn])
 

@@ -15,8 +15,8 @@ def record_discrepancy(ledger: Ledger, kind: Sum, amount: int, of: int = 0) -> N
     if known is None:
         ledger.store.create(DISCREPANCIES, Discrepancy(kind=kind, of=of, amount=amount))
         return
-    with ledger.editing(known):
-        known.amount = fits_int64(known.amount + amount)
+    ledger.remember(known)
+    known.amount = fits_int64(known.amount + amount)
 
 
 def forget(ledger: Ledger, kind: Sum) -> None:

@@ -24,6 +24,7 @@ from ledgerd.protocol.properties import ChainPropertiesHf14
 from ledgerd.protocol.types.identifiers import TransactionId
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.state.memory.due_times import DueTime
+from ledgerd.state.memory.editing import Editor, Rememberer
 from ledgerd.state.objects.accounts.accounts import ACCOUNT_BY_NAME, AUTHORITY_BY_ACCOUNT, Account
 from ledgerd.state.objects.globals import (
     DYNAMIC_GLOBAL_PROPERTIES,
@@ -32,7 +33,7 @@ from ledgerd.state.objects.globals import (
     HardforkProperty,
 )
 from ledgerd.state.objects.validators import VALIDATOR_BY_NAME, VALIDATOR_SCHEDULES, Validator, ValidatorSchedule
-from ledgerd.state.store import Editor, Store
+from ledgerd.state.store import Store
 from ledgerd.state.tables.tables import Index
 
 
@@ -114,6 +115,9 @@ class Ledger:
         self.network = network
         self.editing: Editor = store.editing
         """`with ledger.editing(a, b):` before any field of theirs is assigned."""
+        self.remember: Rememberer = store.remember
+        """`ledger.remember(a)` before fields of it are assigned that are in no key of an index; an error is undone with
+        the session."""
         self.lookups = Lookups()
         """What checks of authorities know of accounts, and the bound on what they may look at."""
         self.authorities = Accounts(
@@ -213,11 +217,11 @@ class Ledger:
     def begin_tracing(self, tracer: Tracing) -> None:
         """A block begins whose edits are traced, until `end_tracing`."""
         tracer.begin()
-        self.tracing, self.editing = tracer, tracer.editing
+        self.tracing, self.editing, self.remember = tracer, tracer.editing, tracer.remember
 
     def end_tracing(self) -> None:
         """The block is applied, or has failed."""
-        self.tracing, self.editing = None, self.store.editing
+        self.tracing, self.editing, self.remember = None, self.store.editing, self.store.remember
 
     @contextmanager
     def attempt(self) -> Iterator[None]:

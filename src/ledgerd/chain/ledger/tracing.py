@@ -41,8 +41,8 @@ class Tracing:
         self._table, self._value_of = trace
         self._found: list[TracedChange] = []
         self._next_id = 0
-        self.editing = store.recording(self._table, self.touched, self._value_of)
-        """The store's `editing`, while a block is applied."""
+        self.editing, self.remember = store.recording(self._table, self.touched, self._value_of)
+        """Those of the store, while a block is applied."""
 
     def begin(self) -> None:
         self.touched.clear()

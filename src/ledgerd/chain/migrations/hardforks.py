@@ -29,9 +29,9 @@ def recount_delegations(ledger: Ledger) -> None:
     """Hardfork 8: of delegations as they stand, and of those on their way back."""
     for account in ledger.store.scan(ACCOUNTS):
         if account.delegated_vesting_shares or account.received_vesting_shares:
-            with ledger.editing(account):
-                account.delegated_vesting_shares = 0
-                account.received_vesting_shares = 0
+            ledger.remember(account)
+            account.delegated_vesting_shares = 0
+            account.received_vesting_shares = 0
     for delegation in ledger.store.scan(VESTING_DELEGATIONS):
         adjust_delegated(ledger, ledger.account(delegation.delegator), delegation.vesting_shares)
         adjust_received(ledger, ledger.account(delegation.delegatee), delegation.vesting_shares)
@@ -61,8 +61,8 @@ def make_accounts_valid(ledger: Ledger) -> None:
     """Hardfork 11: those that hardfork 9 marked invalid are valid again."""
     for account in ledger.store.scan(ACCOUNTS):
         if not account.valid:
-            with ledger.editing(account):
-                account.valid = True
+            ledger.remember(account)
+            account.valid = True
 
 
 def begin_lazy_pool(ledger: Ledger) -> None:
@@ -105,10 +105,10 @@ def apply_next_hardfork(ledger: Ledger) -> None:
     if migrate is not None:
         migrate(ledger)
     applied = ledger.network.hardforks[number]
-    with ledger.editing(hardforks):
-        hardforks.processed_hardforks = (*hardforks.processed_hardforks, applied.time)
-        hardforks.last_hardfork = number
-        hardforks.current_hardfork_version = applied.version
+    ledger.remember(hardforks)
+    hardforks.processed_hardforks = (*hardforks.processed_hardforks, applied.time)
+    hardforks.last_hardfork = number
+    hardforks.current_hardfork_version = applied.version
     ledger.emit(Hardfork(number))
 
 

@@ -26,8 +26,8 @@ def end_content_era(ledger: Ledger) -> None:
     for table in OF_CONTENT:
         for record in ledger.store.scan(table):
             ledger.store.remove(record)
-    with ledger.editing(ledger.globals):
-        ledger.globals.total_reward_shares = 0
+    ledger.remember(ledger.globals)
+    ledger.globals.total_reward_shares = 0
     _divide_votes(ledger)
 
 
@@ -49,12 +49,12 @@ def _pay_awarded_accounts(ledger: Ledger, content_shares: int) -> None:
     for account in awarded:
         payout = account.awarded_rshares * fund // total
         require(payout <= MAX_AMOUNT, FITS_AN_AMOUNT)
-        with ledger.editing(account):
-            account.balance = fits_int64(account.balance + payout)
-            account.awarded_rshares = 0
+        ledger.remember(account)
+        account.balance = fits_int64(account.balance + payout)
+        account.awarded_rshares = 0
         paid += payout
-    with ledger.editing(ledger.globals):
-        ledger.globals.total_reward_fund = fits_int64(fund - paid)
+    ledger.remember(ledger.globals)
+    ledger.globals.total_reward_fund = fits_int64(fund - paid)
 
 
 def _divide_votes(ledger: Ledger) -> None:

@@ -20,6 +20,6 @@ def recount_votes(ledger: Ledger) -> None:
             validator.counted_votes = 0
     for vote in store.scan(VALIDATOR_VOTES):
         voter = store.get(ACCOUNTS, vote.account)
-        with ledger.editing(voter):
-            voter.validators_vote_weight = voter.fair_vote_weight
+        ledger.remember(voter)
+        voter.validators_vote_weight = voter.fair_vote_weight
         adjust_validator_vote(ledger, store.get(VALIDATORS, vote.validator), voter.validators_vote_weight)

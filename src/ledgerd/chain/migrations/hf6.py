@@ -43,15 +43,15 @@ def _convert_accounts(ledger: Ledger, old_price: Price) -> None:
         new_shares = _converted(account.vesting_shares, old_price)
         total = fits_int64(total + new_shares)
         new_rate = _converted(account.vesting_withdraw_rate, old_price)
-        with ledger.editing(account):
-            account.vesting_shares = new_shares
-            account.vesting_withdraw_rate = new_rate
-            account.delegated_vesting_shares = 0
-            account.received_vesting_shares = 0
+        ledger.remember(account)
+        account.vesting_shares = new_shares
+        account.vesting_withdraw_rate = new_rate
+        account.delegated_vesting_shares = 0
+        account.received_vesting_shares = 0
         if account.proxy:
             adjust_proxied_votes_by_depth(ledger, account, _proxied_by(account))
-    with ledger.editing(ledger.globals):
-        ledger.globals.total_vesting_shares = total
+    ledger.remember(ledger.globals)
+    ledger.globals.total_vesting_shares = total
 
 
 def _proxied_by(account: Account) -> tuple[int, ...]:
@@ -63,8 +63,8 @@ def _convert_delegations(ledger: Ledger, old_price: Price) -> None:
     for delegation in ledger.store.scan(vesting.VESTING_DELEGATIONS):
         _record_old_amount(ledger, delegation.delegator, delegation.delegatee, delegation.vesting_shares)
         new_shares = _converted(delegation.vesting_shares, old_price)
-        with ledger.editing(delegation):
-            delegation.vesting_shares = new_shares
+        ledger.remember(delegation)
+        delegation.vesting_shares = new_shares
         adjust_delegated(ledger, ledger.account(delegation.delegator), new_shares)
         adjust_received(ledger, ledger.account(delegation.delegatee), new_shares)
 
@@ -73,8 +73,8 @@ def _convert_returning_delegations(ledger: Ledger, old_price: Price) -> None:
     for returning in ledger.store.scan(vesting.VESTING_DELEGATION_EXPIRATIONS):
         _record_old_amount(ledger, returning.delegator, NO_NAME, returning.vesting_shares)
         new_shares = _converted(returning.vesting_shares, old_price)
-        with ledger.editing(returning):
-            returning.vesting_shares = new_shares
+        ledger.remember(returning)
+        returning.vesting_shares = new_shares
         adjust_delegated(ledger, ledger.account(returning.delegator), new_shares)
 
 

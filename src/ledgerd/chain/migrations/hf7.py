@@ -89,9 +89,9 @@ def _remove_by_name(ledger: Ledger, account: Account, indexes: tuple[Index[Any],
 
 def _give_to_committee(ledger: Ledger, account: Account) -> None:
     committee = ledger.account(COMMITTEE_ACCOUNT)
-    with ledger.editing(committee):
-        committee.vesting_shares = fits_int64(committee.vesting_shares + account.vesting_shares)
-        committee.balance = fits_int64(committee.balance + account.balance)
+    ledger.remember(committee)
+    committee.vesting_shares = fits_int64(committee.vesting_shares + account.vesting_shares)
+    committee.balance = fits_int64(committee.balance + account.balance)
 
 
 def _remove_delegations(ledger: Ledger, account: Account) -> None:
@@ -117,11 +117,11 @@ def _remove_votes(ledger: Ledger, account: Account) -> None:
     for vote in votes.votes_of(ledger, account):
         votes.adjust_validator_vote(ledger, store.get(VALIDATORS, vote.validator), -account.validators_vote_weight)
         record_discrepancy(ledger, Sum.VOTES, -account.validators_vote_weight, vote.validator)
-        with ledger.editing(account):
-            account.validators_voted_for = account.validators_voted_for - 1 & 0xFFFF
+        ledger.remember(account)
+        account.validators_voted_for = account.validators_voted_for - 1 & 0xFFFF
         store.remove(vote)
-    with ledger.editing(account):
-        account.validators_vote_weight = account.fair_vote_weight
+    ledger.remember(account)
+    account.validators_vote_weight = account.fair_vote_weight
 
 
 def _remove_validator(ledger: Ledger, validator: Validator) -> None:
@@ -130,8 +130,8 @@ def _remove_validator(ledger: Ledger, validator: Validator) -> None:
     schedule = ledger.schedule
     scheduled = (NO_NAME if name == validator.owner else name for name in schedule.scheduled)
     rest = schedule.current_shuffled_validators[schedule.num_scheduled_validators :]
-    with ledger.editing(schedule):
-        schedule.current_shuffled_validators = (*scheduled, *rest)
+    ledger.remember(schedule)
+    schedule.current_shuffled_validators = (*scheduled, *rest)
     votes.remove_votes_for(ledger, validator, marks_voters=False)
     ledger.store.remove(validator)
 

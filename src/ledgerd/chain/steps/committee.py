@@ -85,8 +85,8 @@ def _pay(ledger: Ledger) -> None:
 def _pay_part(ledger: Ledger, request: committee.CommitteeRequest, part: int) -> None:
     globals_ = ledger.globals
     adjust_balance(ledger, ledger.account(request.worker), part)
-    with ledger.editing(globals_):
-        globals_.committee_fund = fits_int64(globals_.committee_fund - part)
+    ledger.remember(globals_)
+    globals_.committee_fund = fits_int64(globals_.committee_fund - part)
     ledger.emit(virtual.CommitteePayRequest(request.worker, request.request_id, tokens(part)))
     with ledger.editing(request):
         request.payout_amount = fits_int64(request.payout_amount + part)

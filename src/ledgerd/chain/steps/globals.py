@@ -39,13 +39,13 @@ def update_globals(ledger: Ledger, context: BlockContext) -> None:
     if missed:
         _hold_to_account(ledger, context, missed)
     globals_ = ledger.globals
-    with ledger.editing(globals_):
-        count_slots(globals_, missed)
-        globals_.head_block_number = context.number
-        globals_.head_block_id = context.block.id
-        globals_.time = context.block.timestamp
-        globals_.current_aslot = uint64(globals_.current_aslot + missed + 1)
-        _review_load(globals_, len(context.block.packed), ledger.network.bandwidth_average_window_seconds)
+    ledger.remember(globals_)
+    count_slots(globals_, missed)
+    globals_.head_block_number = context.number
+    globals_.head_block_id = context.block.id
+    globals_.time = context.block.timestamp
+    globals_.current_aslot = uint64(globals_.current_aslot + missed + 1)
+    _review_load(globals_, len(context.block.packed), ledger.network.bandwidth_average_window_seconds)
     if not context.skip & Skip.UNDO_HISTORY:
         _check_undo_history(globals_)
     begin_emergency_after_silence(ledger, missed)
@@ -141,5 +141,5 @@ def count_bandwidth_candidates(ledger: Ledger, _context: BlockContext) -> None:
     recent = ledger.store.scan(ACCOUNT_BY_DAY_OF_BANDWIDTH_UPDATE, lower=(since // DAY,))
     globals_ = ledger.globals
     candidates = 1 + sum(each.last_bandwidth_update >= since and each.effective_shares < few for each in recent)
-    with ledger.editing(globals_):
-        globals_.bandwidth_reserve_candidates = candidates
+    ledger.remember(globals_)
+    globals_.bandwidth_reserve_candidates = candidates

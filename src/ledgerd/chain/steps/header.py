@@ -76,8 +76,8 @@ def name_producer(ledger: Ledger, context: BlockContext) -> None:
     """Set the producer in the global properties already before the transactions are applied."""
     globals_ = ledger.globals
     if globals_.current_validator != context.producer.owner:
-        with ledger.editing(globals_):
-            globals_.current_validator = context.producer.owner
+        ledger.remember(globals_)
+        globals_.current_validator = context.producer.owner
 
 
 def fix_genesis_time(ledger: Ledger, context: BlockContext) -> None:
@@ -95,8 +95,8 @@ def process_header_extensions(ledger: Ledger, context: BlockContext) -> None:
     producer = context.producer
     for extension in context.block.extensions:
         if isinstance(extension, RunningVersion):
-            with ledger.editing(producer):
-                producer.running_version = extension.version
+            ledger.remember(producer)
+            producer.running_version = extension.version
         elif isinstance(extension, HardforkVote):
             with ledger.editing(producer):
                 producer.hardfork_version_vote = hardfork_version_of(extension.vote.version)
@@ -115,9 +115,9 @@ def check_running_version(ledger: Ledger, context: BlockContext) -> None:
 def update_signing_validator(ledger: Ledger, context: BlockContext) -> None:
     """A validator that comes back supports what is before its block only after a run of blocks."""
     producer = context.producer
-    with ledger.editing(producer):
-        producer.last_aslot = ledger.globals.current_aslot
-        producer.last_confirmed_block_num = context.number
-        if producer.current_run >= IRREVERSIBLE_SUPPORT_MIN_RUN:
-            producer.last_supported_block_num = context.number
-        producer.current_run += 1
+    ledger.remember(producer)
+    producer.last_aslot = ledger.globals.current_aslot
+    producer.last_confirmed_block_num = context.number
+    if producer.current_run >= IRREVERSIBLE_SUPPORT_MIN_RUN:
+        producer.last_supported_block_num = context.number
+    producer.current_run += 1

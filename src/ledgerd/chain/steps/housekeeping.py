@@ -25,8 +25,8 @@ def expire_award_shares(ledger: Ledger, _context: BlockContext) -> None:
     """The shares of an award count for as long as its energy takes to come back."""
     globals_ = ledger.globals
     for expiring in ledger.store.scan(AWARD_SHARES_BY_EXPIRATION, upper=(ledger.now,)):
-        with ledger.editing(globals_):
-            globals_.total_reward_shares = uint128(globals_.total_reward_shares - expiring.rshares)
+        ledger.remember(globals_)
+        globals_.total_reward_shares = uint128(globals_.total_reward_shares - expiring.rshares)
         ledger.store.remove(expiring)
 
 
@@ -78,8 +78,8 @@ def forget_master_authorities(ledger: Ledger, _context: BlockContext) -> None:
 def change_recovery_accounts(ledger: Ledger, _context: BlockContext) -> None:
     for request in ledger.store.scan(recovery.CHANGE_RECOVERY_BY_EFFECTIVE_DATE, upper=(ledger.now,)):
         account = ledger.account(request.account_to_recover)
-        with ledger.editing(account):
-            account.recovery_account = request.recovery_account
+        ledger.remember(account)
+        account.recovery_account = request.recovery_account
         ledger.store.remove(request)
 
 
@@ -113,8 +113,8 @@ def claim_committee_account(ledger: Ledger, _context: BlockContext) -> None:
     taken = _empty(ledger, COMMITTEE_ACCOUNT)
     if taken > 0:
         globals_ = ledger.globals
-        with ledger.editing(globals_):
-            globals_.committee_fund = fits_int64(globals_.committee_fund + taken)
+        ledger.remember(globals_)
+        globals_.committee_fund = fits_int64(globals_.committee_fund + taken)
 
 
 def _empty(ledger: Ledger, name: AccountName) -> int:
@@ -123,8 +123,8 @@ def _empty(ledger: Ledger, name: AccountName) -> int:
     taken = 0
     if account.balance > 0:
         taken = account.balance
-        with ledger.editing(account):
-            account.balance = 0
+        ledger.remember(account)
+        account.balance = 0
     if account.vesting_shares > 0:
         converted = globals_.tokens_for(account.vesting_shares)
         with ledger.editing(globals_, account):

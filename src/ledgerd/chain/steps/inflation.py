@@ -22,10 +22,10 @@ def recalculate_inflation(ledger: Ledger, _context: BlockContext) -> None:
     """Until the first period is over, all goes to the reward fund (spec 03, section 15.19, quirk)."""
     globals_, median = ledger.globals, ledger.median
     if uint32(globals_.inflation_calc_block_num + median.inflation_recalc_period) < ledger.head_number:
-        with ledger.editing(globals_):
-            globals_.inflation_calc_block_num = ledger.head_number
-            globals_.inflation_validator_percent = median.inflation_validator_percent
-            globals_.inflation_ratio = median.inflation_ratio_committee_vs_reward_fund
+        ledger.remember(globals_)
+        globals_.inflation_calc_block_num = ledger.head_number
+        globals_.inflation_validator_percent = median.inflation_validator_percent
+        globals_.inflation_ratio = median.inflation_ratio_committee_vs_reward_fund
 
 
 @lru_cache
@@ -61,8 +61,8 @@ def _split_by_constants(ledger: Ledger, issued: int) -> int:
     committee = issued * constants.COMMITTEE_FUND_PERCENT // HUNDRED_PERCENT
     _fund(ledger, issued, committee, content)
     globals_ = ledger.globals
-    with ledger.editing(globals_):
-        globals_.total_vesting_fund = fits_int64(globals_.total_vesting_fund + vesting)
+    ledger.remember(globals_)
+    globals_.total_vesting_fund = fits_int64(globals_.total_vesting_fund + vesting)
     return issued - content - vesting - committee
 
 
@@ -76,10 +76,10 @@ def _split_as_voted(ledger: Ledger, issued: int) -> int:
 
 def _fund(ledger: Ledger, issued: int, committee: int, rewards: int) -> None:
     globals_ = ledger.globals
-    with ledger.editing(globals_):
-        globals_.committee_fund = fits_int64(globals_.committee_fund + committee)
-        globals_.total_reward_fund = fits_int64(globals_.total_reward_fund + rewards)
-        globals_.current_supply = fits_int64(globals_.current_supply + issued)
+    ledger.remember(globals_)
+    globals_.committee_fund = fits_int64(globals_.committee_fund + committee)
+    globals_.total_reward_fund = fits_int64(globals_.total_reward_fund + rewards)
+    globals_.current_supply = fits_int64(globals_.current_supply + issued)
 
 
 def _share_reward(ledger: Ledger, producer: Validator, reward: int) -> None:

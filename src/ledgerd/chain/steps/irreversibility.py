@@ -34,11 +34,11 @@ def make_irreversible(ledger: Ledger, context: BlockContext, number: int) -> Non
     is_new = number != head.last_irreversible_block_num
     if not is_new and (not is_known or block_id == head.last_irreversible_block_id):
         return
-    with ledger.editing(head):
-        head.last_irreversible_block_num = number
-        head.last_irreversible_block_id = block_id
-        head.last_irreversible_block_ref_num = number & 0xFFFF if is_known else 0
-        head.last_irreversible_block_ref_prefix = int.from_bytes(block_id[4:8], "little")
+    ledger.remember(head)
+    head.last_irreversible_block_num = number
+    head.last_irreversible_block_id = block_id
+    head.last_irreversible_block_ref_num = number & 0xFFFF if is_known else 0
+    head.last_irreversible_block_ref_prefix = int.from_bytes(block_id[4:8], "little")
 
 
 def _remembered_id(ledger: Ledger, number: int) -> BlockId:

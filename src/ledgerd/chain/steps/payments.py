@@ -80,8 +80,8 @@ def _pay_route(ledger: Ledger, account: accounts.Account, route: WithdrawVesting
     converted = 0 if route.auto_vest else ledger.globals.tokens_for(deposit)
     recipient = ledger.store.get(accounts.ACCOUNTS, route.to_account)
     if route.auto_vest:
-        with ledger.editing(recipient):
-            recipient.vesting_shares = fits_int64(recipient.vesting_shares + deposit)
+        ledger.remember(recipient)
+        recipient.vesting_shares = fits_int64(recipient.vesting_shares + deposit)
         adjust_proxied_votes(ledger, recipient, deposit)
     else:
         adjust_balance(ledger, recipient, converted)
@@ -92,9 +92,9 @@ def _pay_route(ledger: Ledger, account: accounts.Account, route: WithdrawVesting
 
 def _leave_fund(ledger: Ledger, withdrawn: int, converted: int) -> None:
     globals_ = ledger.globals
-    with ledger.editing(globals_):
-        globals_.total_vesting_fund = fits_int64(globals_.total_vesting_fund - converted)
-        globals_.total_vesting_shares = fits_int64(globals_.total_vesting_shares - withdrawn)
+    ledger.remember(globals_)
+    globals_.total_vesting_fund = fits_int64(globals_.total_vesting_fund - converted)
+    globals_.total_vesting_shares = fits_int64(globals_.total_vesting_shares - withdrawn)
 
 
 def _report(
@@ -192,13 +192,13 @@ def _sell(ledger: Ledger, account: accounts.Account) -> None:
     """The bid, which was set aside, becomes the seller's."""
     bidder, seller = ledger.account(account.current_bidder), ledger.account(account.account_seller)
     bid = account.current_bid
-    with ledger.editing(bidder):
-        bidder.reserved_balance = fits_int64(bidder.reserved_balance - bid)
+    ledger.remember(bidder)
+    bidder.reserved_balance = fits_int64(bidder.reserved_balance - bid)
     adjust_balance(ledger, seller, bid)
     ledger.emit(virtual.AccountSale(account.name, tokens(bid), bidder.name, seller.name))
     give_to_buyer(ledger, account, bidder.name, account.current_bidder_key)
 
 
 def _forget_target(ledger: Ledger, account: accounts.Account) -> None:
-    with ledger.editing(account):
-        account.target_buyer = NO_NAME
+    ledger.remember(account)
+    account.target_buyer = NO_NAME

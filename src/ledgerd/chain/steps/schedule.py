@@ -31,12 +31,12 @@ def update_schedule(ledger: Ledger, _context: BlockContext) -> None:
     _count_hardfork_votes(ledger, voters)
     turns = tuple(validator.owner for pair in zip_longest(top, support) for validator in pair if validator is not None)
     schedule = ledger.schedule
-    with ledger.editing(schedule):
-        schedule.current_shuffled_validators = (*turns, *(NO_NAME,) * (ledger.network.max_validators - len(turns)))
-        schedule.num_scheduled_validators = max(len(turns), 1)
-        schedule.current_virtual_time = virtual_time
-        schedule.next_shuffle_block_num = uint32(ledger.head_number + schedule.num_scheduled_validators)
-        schedule.majority_version = majority
+    ledger.remember(schedule)
+    schedule.current_shuffled_validators = (*turns, *(NO_NAME,) * (ledger.network.max_validators - len(turns)))
+    schedule.num_scheduled_validators = max(len(turns), 1)
+    schedule.current_virtual_time = virtual_time
+    schedule.next_shuffle_block_num = uint32(ledger.head_number + schedule.num_scheduled_validators)
+    schedule.majority_version = majority
     fill_schedule_with_committee(ledger)
     update_medians(ledger)
 
@@ -90,8 +90,8 @@ def _choose_support(ledger: Ledger, top: list[validators.Validator]) -> tuple[li
 
 def _put(ledger: Ledger, validator: validators.Validator, place: validators.SchedulePlace) -> None:
     if validator.schedule != place:
-        with ledger.editing(validator):
-            validator.schedule = place
+        ledger.remember(validator)
+        validator.schedule = place
 
 
 def _begin_laps(ledger: Ledger, met: list[validators.Validator], virtual_time: int) -> int:
@@ -146,5 +146,5 @@ def _count_hardfork_votes(ledger: Ledger, voters: list[validators.Validator]) ->
     agreed = (hardforks.current_hardfork_version, hardforks.next_hardfork_time)
     agreed = min((vote for vote in set(votes) if votes.count(vote) >= required), default=agreed)
     if agreed != (hardforks.next_hardfork, hardforks.next_hardfork_time):
-        with ledger.editing(hardforks):
-            hardforks.next_hardfork, hardforks.next_hardfork_time = agreed
+        ledger.remember(hardforks)
+        hardforks.next_hardfork, hardforks.next_hardfork_time = agreed

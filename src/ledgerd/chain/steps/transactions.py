@@ -35,8 +35,8 @@ def apply_transactions(ledger: Ledger, context: BlockContext) -> None:
 def remember_block(ledger: Ledger, context: BlockContext) -> None:
     """Transactions may refer to any of the last 65,536 blocks."""
     summary = ledger.store.get(BLOCK_SUMMARIES, context.number & SUMMARIES)
-    with ledger.editing(summary):
-        summary.block_id = context.block.id
+    ledger.remember(summary)
+    summary.block_id = context.block.id
 
 
 def expire_transactions(ledger: Ledger, _context: BlockContext) -> None:

@@ -52,17 +52,30 @@ class Editing:
             edit.table.revert(edit)
 
 
+Editor = Callable[..., Edit[Any] | Editing]
+Rememberer = Callable[[Any], None]
+"""`Store.editing` and `Store.remember`, or what records the objects that they are called with."""
+
+
 def recording_editor(
     tables: Mapping[type[Entity], OpenTable[Any]],
     record: type[E],
     touched: dict[int, tuple[E, T]],
     read: Callable[[E], T],
-) -> Callable[..., Edit[Any] | Editing]:
-    """A way to edit objects of these tables that records, once, each of a kind with what is read of it before."""
+    remember: Callable[[Any], None],
+) -> tuple[Editor, Rememberer]:
+    """Ways to edit and to remember objects of these tables that record, once, each of a kind with what is read of it
+    before.
+    """
 
-    def remember(entity: Any) -> None:  # noqa: ANN401 - an object of any table
+    def record_of(entity: Any) -> None:  # noqa: ANN401 - an object of any table
         if entity.id not in touched:
             touched[entity.id] = entity, read(entity)
+
+    def remembering(entity: Any) -> None:  # noqa: ANN401 - the same
+        if type(entity) is record:
+            record_of(entity)
+        remember(entity)
 
     def editing(entity: Any, *others: Any) -> Edit[Any] | Editing:  # noqa: ANN401 - the same
         kind = type(entity)
@@ -72,7 +85,7 @@ def recording_editor(
             return Edit(tables[kind], entity)
         for each in (entity, *others):
             if type(each) is record:
-                remember(each)
+                record_of(each)
         return Editing([Edit(tables[type(each)], each) for each in (entity, *others)])
 
-    return editing
+    return editing, remembering

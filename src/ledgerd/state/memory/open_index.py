@@ -240,9 +240,8 @@ class OpenIndex(Generic[E]):
             if upper and self._is_nothing_there(lower, upper):
                 return None
             self.flush()
-        try:
-            first = self._searches.firsts[lower]
-        except KeyError:
+        first = self._searches.firsts.get(lower, NOT_LOOKED_FOR)
+        if first is NOT_LOOKED_FOR:
             first = self._first_behind(lower)
         if first is None or not upper:
             return first

@@ -47,6 +47,10 @@ class OpenTable(Generic[E]):
         self._marks = [each.mark for each in self.all_indexes]
         self.sessions = sessions
         """All that are open, the newest last; changed by their stack only."""
+        self.kept: dict[int, E] = {}
+        """Objects of which is kept what they were at the last commit and before a session: `kept_for`, which may be no
+        longer the newest."""
+        self.kept_for: Session | None = None
 
     @lazy
     def moved_in(self) -> Callable[[E, E], Sequence[OpenIndex[E]]]:
@@ -94,6 +98,22 @@ class OpenTable(Generic[E]):
         if undo is None:
             undo = changes[self.table] = TableUndo(self.next_id, tuple(self._next_ranks))
         return undo
+
+    def remember(self, entity: E) -> None:
+        """Remember what an object is, for the newest session and the last commit."""
+        object_id, cache, image = entity.id, self.cache, None
+        if cache.objects.get(object_id) is not entity:
+            cache.require_current(entity)
+        undo = self.newest_undo()
+        if undo is not None:
+            if object_id not in undo.modified and object_id not in undo.created:
+                image = undo.modified[object_id] = entity.__copy__()
+            if self.kept_for is not self.sessions[-1]:
+                self.kept.clear()
+                self.kept_for = self.sessions[-1]
+            self.kept[object_id] = entity
+        if object_id not in cache.committed:
+            cache.committed[object_id] = (image or entity.__copy__(), cache.ranks.get(object_id, ()))
 
     # -- the least id
 
@@ -162,6 +182,7 @@ class OpenTable(Generic[E]):
         if cache.objects.get(object_id) is not entity:
             cache.require_current(entity)
         ranks = cache.remove(object_id)
+        self.kept.pop(object_id, None)
         for mark in self._marks:
             mark(object_id)
         if object_id == self._least_id:
@@ -318,6 +339,7 @@ class OpenTable(Generic[E]):
             index.write_again(transaction)
 
     def mark_committed(self) -> None:
+        self.kept.clear()
         self.cache.mark_committed()
         for index in self.all_indexes:
             index.mark_committed()

@@ -30,8 +30,9 @@ Ranks = tuple[int, ...]
 class Entity(msgspec.Struct, gc=False):
     """An object of the state. Its id comes first, and is given by `create`. Fetch it again after a commit.
 
-    Change the fields of an object inside `editing` only. A field that holds a container is replaced, never
-    changed in place: the value before a change is kept by a shallow copy of the object.
+    Change the fields of an object inside `editing`, or behind `remember` those of which no key is made. A field that
+    holds a container is replaced, never changed in place: the value before a change is kept by a shallow copy of the
+    object.
     """
 
     id: ObjectId = 0

@@ -29,8 +29,8 @@ def set_account_price(ledger: Ledger, operation: account_market.SetAccountPrice)
     price = operation.account_offer_price.amount
     if ledger.hardfork(9):
         _pay_listing_fee(ledger, account)
-    with ledger.editing(account):
-        account.account_seller = seller
+    ledger.remember(account)
+    account.account_seller = seller
     if ledger.hardfork(11):
         if not operation.account_on_sale:
             _withdraw_offer(ledger, account)
@@ -48,9 +48,9 @@ def target_account_sale(ledger: Ledger, operation: account_market.TargetAccountS
     buyer = ledger.account(operation.target_buyer).name
     price = operation.account_offer_price.amount
     _pay_listing_fee(ledger, account)
-    with ledger.editing(account):
-        account.account_seller = seller
-        account.target_buyer = buyer if operation.account_on_sale else NO_NAME
+    ledger.remember(account)
+    account.account_seller = seller
+    account.target_buyer = buyer if operation.account_on_sale else NO_NAME
     if not operation.account_on_sale:
         _withdraw_offer(ledger, account)
     elif account.current_bidder and (account.current_bidder != buyer or _outprices_bid(account, price)):

@@ -40,9 +40,9 @@ def account_create(ledger: Ledger, operation: AccountCreate) -> None:
     _require_means(ledger, creator, operation)
     require_members(ledger, operation.master, operation.active, operation.regular)
     spend_energy_with_shares(ledger, creator, delegation)
-    with ledger.editing(creator):
-        creator.balance = fits_int64(creator.balance - fee)
-        creator.delegated_vesting_shares = fits_int64(creator.delegated_vesting_shares + delegation)
+    ledger.remember(creator)
+    creator.balance = fits_int64(creator.balance - fee)
+    creator.delegated_vesting_shares = fits_int64(creator.delegated_vesting_shares + delegation)
     account = ledger.store.create(accounts.ACCOUNTS, _described(ledger, operation))
     store_metadata(ledger, account.name, operation.json_metadata)
     authority = accounts.AccountAuthority(
@@ -121,17 +121,17 @@ def account_update(ledger: Ledger, operation: AccountUpdate) -> None:
         update_master_authority(ledger, account.name, operation.master)
     given = (operation.active, operation.regular)
     require_members(ledger, *(each for each in given if each is not None))
-    with ledger.editing(account):
-        if operation.memo_key != NULL_KEY:
-            account.memo_key = operation.memo_key
-        account.last_account_update = ledger.now
+    ledger.remember(account)
+    if operation.memo_key != NULL_KEY:
+        account.memo_key = operation.memo_key
+    account.last_account_update = ledger.now
     if operation.json_metadata:
         store_metadata(ledger, account.name, operation.json_metadata)
-    with ledger.editing(authority):
-        if operation.active is not None:
-            authority.active = operation.active
-        if operation.regular is not None:
-            authority.regular = operation.regular
+    ledger.remember(authority)
+    if operation.active is not None:
+        authority.active = operation.active
+    if operation.regular is not None:
+        authority.regular = operation.regular
     if operation.active is not None:
         wipe_agents(ledger, account.name)
     record_changes(ledger, account.name, before)
@@ -150,8 +150,8 @@ def _require_pauses(ledger: Ledger, operation: AccountUpdate, before: HeldKeys) 
 @evaluates(AccountMetadata)
 def account_metadata(ledger: Ledger, operation: AccountMetadata) -> None:
     account = ledger.account(operation.account)
-    with ledger.editing(account):
-        account.last_account_update = ledger.now
+    ledger.remember(account)
+    account.last_account_update = ledger.now
     store_metadata(ledger, account.name, operation.json_metadata)
 
 

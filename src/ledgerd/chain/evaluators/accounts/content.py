@@ -63,13 +63,13 @@ def _parent(ledger: Ledger, operation: Content) -> StoredContent | None:
 
 def _write(ledger: Ledger, operation: Content, parent: StoredContent | None) -> None:
     author, now = ledger.account(operation.author), ledger.now
-    with ledger.editing(author):
-        author.last_post = now
-        if parent is None:
-            author.last_root_post = now
-            author.content_count = uint32(author.content_count + 1)
-        else:
-            author.subcontent_count = uint32(author.subcontent_count + 1)
+    ledger.remember(author)
+    author.last_post = now
+    if parent is None:
+        author.last_root_post = now
+        author.content_count = uint32(author.content_count + 1)
+    else:
+        author.subcontent_count = uint32(author.subcontent_count + 1)
     require_permlink(operation.parent_permlink)
     require_permlink(operation.permlink)
     new = StoredContent(
@@ -107,8 +107,8 @@ def _rewrite(ledger: Ledger, operation: Content, existing: StoredContent) -> Non
         _counts_as_equal(existing.parent_permlink, operation.parent_permlink),
         "equal(com.parent_permlink, o.parent_permlink): The permlink of a content cannot change.",
     )
-    with ledger.editing(existing):
-        existing.last_update = existing.active = ledger.now
+    ledger.remember(existing)
+    existing.last_update = existing.active = ledger.now
     _name_beneficiaries(ledger, existing, operation.extensions)
     text = ledger.store.at(CONTENT_TYPE_BY_CONTENT, existing.id)
     with ledger.editing(text):
@@ -146,8 +146,8 @@ def _name_beneficiaries(ledger: Ledger, named: StoredContent, extensions: tuple[
                 'acc != nullptr: Beneficiary "${a}" must exist.',
                 a=each.account,
             )
-        with ledger.editing(named):
-            named.beneficiaries = extension.beneficiaries
+        ledger.remember(named)
+        named.beneficiaries = extension.beneficiaries
 
 
 @evaluates(DeleteContent)
@@ -165,11 +165,11 @@ def delete_content(ledger: Ledger, operation: DeleteContent) -> None:
     for vote in ledger.store.under(CONTENT_VOTE_BY_VOTER, deleted.id):
         ledger.store.remove(vote)
     author = ledger.account(deleted.author)
-    with ledger.editing(author):
-        if deleted.parent_author == constants.ROOT_POST_PARENT:
-            author.content_count = uint32(author.content_count - 1)
-        else:
-            author.subcontent_count = uint32(author.subcontent_count - 1)
+    ledger.remember(author)
+    if deleted.parent_author == constants.ROOT_POST_PARENT:
+        author.content_count = uint32(author.content_count - 1)
+    else:
+        author.subcontent_count = uint32(author.subcontent_count - 1)
     count_reply(ledger, deleted, -1)
     ledger.store.remove(ledger.store.at(CONTENT_TYPE_BY_CONTENT, deleted.id))
     ledger.store.remove(deleted)
@@ -228,23 +228,23 @@ def _spend(ledger: Ledger, voter: Account, weight: int, energy: int, left: int) 
     """Before hardfork 3 the first left the energy as it was, and yet took the time since as regained (spec 02,
     section 17.3).
     """
-    with ledger.editing(voter):
-        if voter.awarded_rshares < weight:
-            voter.energy = int16(left)
-        else:
-            voter.awarded_rshares -= weight
-            if ledger.hardfork(3):
-                voter.energy = int16(energy)
-        voter.last_vote_time = ledger.now
-        voter.vote_count = uint32(voter.vote_count + 1)
+    ledger.remember(voter)
+    if voter.awarded_rshares < weight:
+        voter.energy = int16(left)
+    else:
+        voter.awarded_rshares -= weight
+        if ledger.hardfork(3):
+            voter.energy = int16(energy)
+    voter.last_vote_time = ledger.now
+    voter.vote_count = uint32(voter.vote_count + 1)
 
 
 def _award_author(ledger: Ledger, content: StoredContent, cast: ContentVote) -> None:
     """Once content was paid, a vote lets its author vote for as much, and stays."""
     require(cast.vote_percent > 0, "o.weight > 0: Cannot flag post after payout window")
     author = ledger.account(content.author)
-    with ledger.editing(author):
-        author.awarded_rshares = uint64(author.awarded_rshares + abs(cast.rshares))
+    ledger.remember(author)
+    author.awarded_rshares = uint64(author.awarded_rshares + abs(cast.rshares))
     cast.num_changes = AFTER_PAYOUT
     ledger.store.create(CONTENT_VOTES, cast)
 
@@ -277,16 +277,16 @@ def _change(ledger: Ledger, content: StoredContent, earlier: ContentVote, cast: 
         "itr->vote_percent != o.weight: You have already voted in a similar way.",
     )
     voter = ledger.store.get(ACCOUNTS, cast.voter)
-    with ledger.editing(voter):
-        if earlier.vote_percent < cast.vote_percent:
-            voter.energy = int16(left)
-        voter.last_vote_time = ledger.now
+    ledger.remember(voter)
+    if earlier.vote_percent < cast.vote_percent:
+        voter.energy = int16(left)
+    voter.last_vote_time = ledger.now
     before = max(content.net_rshares, 0)
-    with ledger.editing(content):
-        content.net_rshares = fits_int64(fits_int64(content.net_rshares - earlier.rshares) + cast.rshares)
-        content.abs_rshares = fits_int64(content.abs_rshares + abs(cast.rshares))
-        content.net_votes += _sign(cast.rshares) - _sign(earlier.rshares)
-        content.total_vote_weight = uint64(content.total_vote_weight - earlier.weight)
+    ledger.remember(content)
+    content.net_rshares = fits_int64(fits_int64(content.net_rshares - earlier.rshares) + cast.rshares)
+    content.abs_rshares = fits_int64(content.abs_rshares + abs(cast.rshares))
+    content.net_votes += _sign(cast.rshares) - _sign(earlier.rshares)
+    content.total_vote_weight = uint64(content.total_vote_weight - earlier.weight)
     with ledger.editing(earlier):
         earlier.rshares = cast.rshares
         earlier.vote_percent = cast.vote_percent

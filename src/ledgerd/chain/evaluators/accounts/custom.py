@@ -13,6 +13,6 @@ def custom(ledger: Ledger, operation: Custom) -> None:
     """Count the operation for each account that signs it, and record its block."""
     for name in (*operation.required_active_auths, *operation.required_regular_auths):
         account = ledger.account(name)
-        with ledger.editing(account):
-            account.custom_sequence = uint64(account.custom_sequence + 1)
-            account.custom_sequence_block_num = ledger.head_number + 1
+        ledger.remember(account)
+        account.custom_sequence = uint64(account.custom_sequence + 1)
+        account.custom_sequence_block_num = ledger.head_number + 1

@@ -179,12 +179,12 @@ def _leave_outcome(ledger: Ledger, bet: PmBet, market: PmMarket) -> int:
     """In a market of more outcomes the stake comes back whole."""
     outcome = find_outcome(ledger, market, bet.outcome_index & 0xFF)
     if outcome is not None:
-        with ledger.editing(outcome):
-            outcome.q = fits_int64(outcome.q - bet.weight)
-            outcome.bets_sum = fits_int64(outcome.bets_sum - bet.amount)
-            outcome.bets_count = max(0, outcome.bets_count - 1)
-    with ledger.editing(market):
-        market.bets_sum = fits_int64(market.bets_sum - bet.amount)
+        ledger.remember(outcome)
+        outcome.q = fits_int64(outcome.q - bet.weight)
+        outcome.bets_sum = fits_int64(outcome.bets_sum - bet.amount)
+        outcome.bets_count = max(0, outcome.bets_count - 1)
+    ledger.remember(market)
+    market.bets_sum = fits_int64(market.bets_sum - bet.amount)
     return bet.amount
 
 
@@ -296,8 +296,8 @@ def pm_commit_bet(ledger: Ledger, operation: bets.PmCommitBet) -> None:
         reveal_deadline=_reveal_deadline(ledger),
     )
     ledger.store.create(PM_COMMITS, commit)
-    with ledger.editing(market):
-        market.open_commits += 1
+    ledger.remember(market)
+    market.open_commits += 1
 
 
 def _reveal_deadline(ledger: Ledger) -> int:

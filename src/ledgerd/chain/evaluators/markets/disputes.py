@@ -150,8 +150,8 @@ def _vote(ledger: Ledger, operation: disputes.PmDisputeVote, dispute: PmDispute)
         time=ledger.now,
     )
     ledger.store.create(PM_DISPUTE_VOTES, new_ballot)
-    with ledger.editing(dispute):
-        dispute.ballots = uint32(dispute.ballots + 1)
+    ledger.remember(dispute)
+    dispute.ballots = uint32(dispute.ballots + 1)
 
 
 @evaluates(disputes.PmDisputeResolve)
@@ -260,9 +260,9 @@ def pm_dispute_oracle_respond(ledger: Ledger, operation: disputes.PmDisputeOracl
         with ledger.editing(oracle):
             oracles.move_gauge(oracle, oracles.AWAITING_RESPONSE, -1)
             oracles.move_gauge(oracle, oracles.AWAITING_DECISION, 1)
-    with ledger.editing(dispute):
-        dispute.oracle_response = operation.response
-        dispute.oracle_response_time = ledger.now
+    ledger.remember(dispute)
+    dispute.oracle_response = operation.response
+    dispute.oracle_response_time = ledger.now
 
 
 @evaluates(disputes.PmUnban)

@@ -174,9 +174,9 @@ def pm_lazy_deposit(ledger: Ledger, operation: PmLazyDeposit) -> None:
     pool = ledger.store.get(lazy_pool.PM_LAZY_POOLS, 0)
     bought = shares_for(amount, pool.total_shares, _equity_of(pool))
     require(bought > 0, "new_shares.value > 0: Zero shares minted")
-    with ledger.editing(pool):
-        pool.total_shares = fits_int64(pool.total_shares + bought)
-        pool.free_balance = fits_int64(pool.free_balance + amount)
+    ledger.remember(pool)
+    pool.total_shares = fits_int64(pool.total_shares + bought)
+    pool.free_balance = fits_int64(pool.free_balance + amount)
     _add_to_deposit(ledger, pool, operation.account, bought, amount)
     serve_queue(ledger)
 
@@ -208,11 +208,11 @@ def _add_to_deposit(ledger: Ledger, pool: lazy_pool.PmLazyPool, account: Account
         ledger.store.create(lazy_pool.PM_LAZY_DEPOSITS, new_deposit)
         return
     reward = reward_since(_terms_of(deposit), pool.reward_per_share)
-    with ledger.editing(deposit):
-        deposit.pending_rewards = fits_int64(deposit.pending_rewards + reward)
-        deposit.shares = fits_int64(deposit.shares + bought)
-        deposit.principal = fits_int64(deposit.principal + amount)
-        deposit.reward_snapshot = pool.reward_per_share
+    ledger.remember(deposit)
+    deposit.pending_rewards = fits_int64(deposit.pending_rewards + reward)
+    deposit.shares = fits_int64(deposit.shares + bought)
+    deposit.principal = fits_int64(deposit.principal + amount)
+    deposit.reward_snapshot = pool.reward_per_share
 
 
 @evaluates(PmLazyWithdraw)
@@ -243,11 +243,11 @@ def pm_lazy_withdraw(ledger: Ledger, operation: PmLazyWithdraw) -> None:
     if burnt == deposit.shares:
         ledger.store.remove(deposit)
     else:
-        with ledger.editing(deposit):
-            deposit.shares = fits_int64(deposit.shares - burnt)
-            deposit.principal = fits_int64(deposit.principal - part.principal)
-            deposit.pending_rewards = fits_int64(pending - part.reward)
-            deposit.reward_snapshot = pool.reward_per_share
+        ledger.remember(deposit)
+        deposit.shares = fits_int64(deposit.shares - burnt)
+        deposit.principal = fits_int64(deposit.principal - part.principal)
+        deposit.pending_rewards = fits_int64(pending - part.reward)
+        deposit.reward_snapshot = pool.reward_per_share
     if part.owed > 0:
         ledger.store.create(
             lazy_pool.PM_LAZY_WITHDRAW_REQUESTS,

@@ -268,8 +268,8 @@ def _begin(
 ) -> None:
     if not acceptance.is_live:
         if oracle is not None:
-            with ledger.editing(oracle):
-                oracle.last_active_time = ledger.now
+            ledger.remember(oracle)
+            oracle.last_active_time = ledger.now
         return
     if acceptance.by is not None:
         count_accepted(ledger, acceptance.by)

@@ -184,7 +184,7 @@ def _accept(ledger: Ledger, operation: PmOracleAcceptMarket, market: PmMarket) -
 
 
 def count_accepted(ledger: Ledger, oracle: PmOracle) -> None:
-    with ledger.editing(oracle):
-        oracle.markets_accepted = uint32(oracle.markets_accepted + 1)
-        oracle.active_markets = uint32(oracle.active_markets + 1)
-        oracle.last_active_time = ledger.now
+    ledger.remember(oracle)
+    oracle.markets_accepted = uint32(oracle.markets_accepted + 1)
+    oracle.active_markets = uint32(oracle.active_markets + 1)
+    oracle.last_active_time = ledger.now

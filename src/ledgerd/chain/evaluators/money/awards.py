@@ -69,8 +69,8 @@ def fixed_award(ledger: Ledger, operation: FixedAward) -> None:
     donation = reward - wanted
     if donation > 0:
         globals_ = ledger.globals
-        with ledger.editing(globals_):
-            globals_.committee_fund = fits_int64(globals_.committee_fund + donation)
+        ledger.remember(globals_)
+        globals_.committee_fund = fits_int64(globals_.committee_fund + donation)
 
 
 def _energy_of(ledger: Ledger, initiator: Account) -> int:
@@ -116,10 +116,10 @@ def _energy_needed(ledger: Ledger, initiator: Account, max_energy: int, wanted: 
 
 
 def _spend_energy(ledger: Ledger, initiator: Account, left: int) -> None:
-    with ledger.editing(initiator):
-        initiator.energy = int16(left)
-        initiator.last_vote_time = ledger.now
-        initiator.vote_count = uint32(initiator.vote_count + 1)
+    ledger.remember(initiator)
+    initiator.energy = int16(left)
+    initiator.last_vote_time = ledger.now
+    initiator.vote_count = uint32(initiator.vote_count + 1)
 
 
 def _pay(ledger: Ledger, operation: Award | FixedAward, reward: int, for_receiver: int, receiver: Account) -> None:
@@ -136,8 +136,8 @@ def _pay(ledger: Ledger, operation: Award | FixedAward, reward: int, for_receive
             raise RuleViolation('acc != nullptr: Beneficiary "${a}" must exist.', a=each.account)
         part = fits_int64(reward * each.weight) // HUNDRED_PERCENT
         vested = create_vesting(ledger, benefactor, part)
-        with ledger.editing(benefactor):
-            benefactor.benefactor_awards = fits_int64(benefactor.benefactor_awards + part)
+        ledger.remember(benefactor)
+        benefactor.benefactor_awards = fits_int64(benefactor.benefactor_awards + part)
         ledger.emit(
             BenefactorAward(
                 operation.initiator,
@@ -152,8 +152,8 @@ def _pay(ledger: Ledger, operation: Award | FixedAward, reward: int, for_receive
     record_discrepancy(ledger, Sum.TOKENS, max(0, -for_receiver))
     if for_receiver > 0:
         vested = create_vesting(ledger, receiver, for_receiver)
-        with ledger.editing(receiver):
-            receiver.receiver_awards = fits_int64(receiver.receiver_awards + for_receiver)
+        ledger.remember(receiver)
+        receiver.receiver_awards = fits_int64(receiver.receiver_awards + for_receiver)
         ledger.emit(
             ReceiveAward(
                 operation.initiator, operation.receiver, operation.custom_sequence, operation.memo, shares(vested)

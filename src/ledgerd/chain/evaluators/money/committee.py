@@ -52,8 +52,8 @@ def committee_worker_create_request(ledger: Ledger, operation: CommitteeWorkerCr
         end_time=uint32(ledger.now + operation.duration),
     )
     ledger.store.create(committee.COMMITTEE_REQUESTS, request)
-    with ledger.editing(globals_):
-        globals_.committee_requests = number
+    ledger.remember(globals_)
+    globals_.committee_requests = number
     if ledger.hardfork(9):
         pay_committee(ledger, creator, fee.amount)
 
@@ -94,9 +94,9 @@ def committee_vote_request(ledger: Ledger, operation: CommitteeVoteRequest) -> N
     vote = ledger.store.lookup(committee.COMMITTEE_VOTE_BY_REQUEST_AND_VOTER, request.request_id, operation.voter)
     if vote is not None:
         require(vote.vote_percent != operation.vote_percent, _same_vote(ledger))
-        with ledger.editing(vote):
-            vote.vote_percent = operation.vote_percent
-            vote.last_update = ledger.now
+        ledger.remember(vote)
+        vote.vote_percent = operation.vote_percent
+        vote.last_update = ledger.now
         return
     if ledger.hardfork(14):
         require(
@@ -110,8 +110,8 @@ def committee_vote_request(ledger: Ledger, operation: CommitteeVoteRequest) -> N
         last_update=ledger.now,
     )
     ledger.store.create(committee.COMMITTEE_VOTES, new_vote)
-    with ledger.editing(request):
-        request.votes_count = uint32(request.votes_count + 1)
+    ledger.remember(request)
+    request.votes_count = uint32(request.votes_count + 1)
 
 
 def _same_vote(ledger: Ledger) -> str:

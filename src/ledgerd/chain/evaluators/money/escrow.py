@@ -70,8 +70,8 @@ def escrow_approve(ledger: Ledger, operation: EscrowApprove) -> None:
         escrow.agent_approved |= operation.who == operation.agent
     if escrow.is_approved:
         adjust_balance(ledger, ledger.account(escrow.agent), escrow.pending_fee)
-        with ledger.editing(escrow):
-            escrow.pending_fee = 0
+        ledger.remember(escrow)
+        escrow.pending_fee = 0
 
 
 def _require_undecided(escrow: Escrow, operation: EscrowApprove) -> None:
@@ -103,8 +103,8 @@ def escrow_dispute(ledger: Ledger, operation: EscrowDispute) -> None:
     )
     require(not escrow.disputed, "!e.disputed: The escrow is already under dispute.")
     _require_parties("e", escrow, operation.recipient, operation.agent)
-    with ledger.editing(escrow):
-        escrow.disputed = True
+    ledger.remember(escrow)
+    escrow.disputed = True
 
 
 @evaluates(EscrowRelease)
@@ -129,8 +129,8 @@ def escrow_release(ledger: Ledger, operation: EscrowRelease) -> None:
     require(escrow.is_approved, f"{BOTH_AGREED}: Funds cannot be released prior to escrow approval.")
     _require_right_to_release(ledger, escrow, operation)
     adjust_balance(ledger, receiver, amount.amount)
-    with ledger.editing(escrow):
-        escrow.token_balance = fits_int64(escrow.token_balance - amount.amount)
+    ledger.remember(escrow)
+    escrow.token_balance = fits_int64(escrow.token_balance - amount.amount)
     if escrow.token_balance == 0:
         ledger.store.remove(escrow)
 

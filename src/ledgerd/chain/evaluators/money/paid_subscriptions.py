@@ -75,8 +75,8 @@ def paid_subscribe(ledger: Ledger, operation: PaidSubscribe) -> None:
             "itr2->auto_renewal != o.auto_renewal: "
             "Paid subscribe auto_renewal must be change if subscription model not changed.",
         )
-        with ledger.editing(subscribe):
-            subscribe.auto_renewal = operation.auto_renewal
+        ledger.remember(subscribe)
+        subscribe.auto_renewal = operation.auto_renewal
     else:
         _change_terms(ledger, subscribe, operation, cost)
 

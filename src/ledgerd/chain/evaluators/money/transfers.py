@@ -111,16 +111,16 @@ def set_withdraw_vesting_route(ledger: Ledger, operation: transfers.SetWithdrawV
             auto_vest=operation.auto_vest,
         )
         ledger.store.create(vesting.WITHDRAW_VESTING_ROUTES, route)
-        with ledger.editing(account):
-            account.withdraw_routes += 1
+        ledger.remember(account)
+        account.withdraw_routes += 1
     elif operation.percent == 0:
         ledger.store.remove(route)
-        with ledger.editing(account):
-            account.withdraw_routes -= 1
+        ledger.remember(account)
+        account.withdraw_routes -= 1
     else:
-        with ledger.editing(route):
-            route.percent = operation.percent
-            route.auto_vest = operation.auto_vest
+        ledger.remember(route)
+        route.percent = operation.percent
+        route.auto_vest = operation.auto_vest
     # Only routes to ids above 0 count, here as in withdrawals (spec 02, section 7.4, quirk).
     routes = ledger.store.scan(vesting.ROUTE_BY_ACCOUNTS, lower=(account.id, 1), upper=(account.id,))
     require(
@@ -200,5 +200,5 @@ def _leave_delegation(ledger: Ledger, delegation: vesting.VestingDelegation, amo
     if amount == 0:
         ledger.store.remove(delegation)
         return
-    with ledger.editing(delegation):
-        delegation.vesting_shares = amount
+    ledger.remember(delegation)
+    delegation.vesting_shares = amount

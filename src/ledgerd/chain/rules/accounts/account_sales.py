@@ -14,9 +14,9 @@ from ledgerd.state.objects.accounts.accounts import Account
 
 def reserve_bid(ledger: Ledger, bidder: Account, bid: int) -> None:
     """Set a bid aside. That the bidder has as much is not asked (spec 02, section 14.4, quirk)."""
-    with ledger.editing(bidder):
-        bidder.reserved_balance = fits_int64(bidder.reserved_balance + bid)
-        bidder.balance = fits_int64(bidder.balance - bid)
+    ledger.remember(bidder)
+    bidder.reserved_balance = fits_int64(bidder.reserved_balance + bid)
+    bidder.balance = fits_int64(bidder.balance - bid)
 
 
 def return_bid(ledger: Ledger, account: Account) -> None:

@@ -54,9 +54,9 @@ def update_master_authority(ledger: Ledger, name: AccountName, master: Authority
             account=name, previous_master_authority=authority.master, last_valid_time=ledger.now
         )
         ledger.store.create(MASTER_AUTHORITY_HISTORY, previous)
-    with ledger.editing(authority):
-        authority.master = master
-        authority.last_master_update = ledger.now
+    ledger.remember(authority)
+    authority.master = master
+    authority.last_master_update = ledger.now
     wipe_agents(ledger, name)
 
 

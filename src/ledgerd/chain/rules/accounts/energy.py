@@ -21,6 +21,6 @@ def spend_energy_with_shares(ledger: Ledger, account: Account, shares: int) -> N
     if effective <= 0:
         return
     left = energy_now(ledger, account) - truncated(HUNDRED_PERCENT * shares, effective)
-    with ledger.editing(account):
-        account.energy = int16(max(left, -HUNDRED_PERCENT))
-        account.last_vote_time = ledger.now
+    ledger.remember(account)
+    account.energy = int16(max(left, -HUNDRED_PERCENT))
+    account.last_vote_time = ledger.now

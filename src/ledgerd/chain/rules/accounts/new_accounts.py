@@ -23,8 +23,8 @@ def store_metadata(ledger: Ledger, name: AccountName, text: str) -> None:
     if metadata is None:
         ledger.store.create(accounts.ACCOUNT_METADATA, accounts.AccountMetadata(account=name, json_metadata=text))
         return
-    with ledger.editing(metadata):
-        metadata.json_metadata = text
+    ledger.remember(metadata)
+    metadata.json_metadata = text
 
 
 def open_account(ledger: Ledger, account: accounts.Account, key: PublicKey) -> None:

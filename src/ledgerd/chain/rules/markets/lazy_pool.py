@@ -43,13 +43,13 @@ def serve_queue(ledger: Ledger, limit: int = 1) -> int:
         if request is None or paid <= 0:
             break
         adjust_balance(ledger, ledger.account(request.account), paid)
-        with ledger.editing(pool):
-            pool.free_balance = fits_int64(pool.free_balance - paid)
-            pool.pending_withdrawals = fits_int64(pool.pending_withdrawals - paid)
+        ledger.remember(pool)
+        pool.free_balance = fits_int64(pool.free_balance - paid)
+        pool.pending_withdrawals = fits_int64(pool.pending_withdrawals - paid)
         served += 1
         if paid < request.amount:
-            with ledger.editing(request):
-                request.amount = fits_int64(request.amount - paid)
+            ledger.remember(request)
+            request.amount = fits_int64(request.amount - paid)
             break
         ledger.store.remove(request)
     return served

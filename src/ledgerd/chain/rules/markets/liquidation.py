@@ -82,9 +82,9 @@ def value_of(position: leverage.PmLeveragePosition, market: PmMarket) -> int:
 
 def unwind_position(ledger: Ledger, position: leverage.PmLeveragePosition, market: PmMarket, forfeited: int) -> None:
     reserves = priced(unwind, reserves_of(market), position.tokens, position.outcome_index)
-    with ledger.editing(market):
-        market.reserve_a, market.reserve_b = reserves.a, reserves.b
-        market.forfeit_pool = fits_int64(market.forfeit_pool + forfeited)
+    ledger.remember(market)
+    market.reserve_a, market.reserve_b = reserves.a, reserves.b
+    market.forfeit_pool = fits_int64(market.forfeit_pool + forfeited)
 
 
 def liquidate(ledger: Ledger, position: leverage.PmLeveragePosition, market: PmMarket, reason: int) -> None:

@@ -98,5 +98,5 @@ def defer_claim(ledger: Ledger, market: PmMarket, account: AccountName, kind: in
         exit_time=ledger.now,
     )
     ledger.store.create(PM_DEFERRED_CLAIMS, claim)
-    with ledger.editing(market):
-        market.deferred_claim_count += 1
+    ledger.remember(market)
+    market.deferred_claim_count += 1

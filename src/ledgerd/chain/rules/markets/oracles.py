@@ -36,16 +36,16 @@ def begin_market(ledger: Ledger, name: AccountName) -> None:
     """An oracle has one active market more (`inc_active`)."""
     oracle = find_oracle(ledger, name)
     if oracle is not None:
-        with ledger.editing(oracle):
-            oracle.active_markets = uint32(oracle.active_markets + 1)
+        ledger.remember(oracle)
+        oracle.active_markets = uint32(oracle.active_markets + 1)
 
 
 def end_market(ledger: Ledger, market: PmMarket) -> None:
     """A market's oracle has one less, if the market still is active (`dec_active`)."""
     oracle = find_oracle(ledger, market.oracle) if market.status == ACTIVE else None
     if oracle is not None and oracle.active_markets > 0:
-        with ledger.editing(oracle):
-            oracle.active_markets -= 1
+        ledger.remember(oracle)
+        oracle.active_markets -= 1
 
 
 def move_gauge(oracle: PmOracle, gauge: Gauge, change: int) -> None:

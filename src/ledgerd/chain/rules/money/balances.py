@@ -17,25 +17,25 @@ def balance_of(account: Account, symbol: int) -> int:
 
 
 def adjust_balance(ledger: Ledger, account: Account, tokens: int) -> None:
-    with ledger.editing(account):
-        account.balance = fits_int64(account.balance + tokens)
+    ledger.remember(account)
+    account.balance = fits_int64(account.balance + tokens)
 
 
 def adjust_delegated(ledger: Ledger, delegator: Account, shares: int) -> None:
-    with ledger.editing(delegator):
-        delegator.delegated_vesting_shares = fits_int64(delegator.delegated_vesting_shares + shares)
+    ledger.remember(delegator)
+    delegator.delegated_vesting_shares = fits_int64(delegator.delegated_vesting_shares + shares)
 
 
 def adjust_received(ledger: Ledger, delegatee: Account, shares: int) -> None:
-    with ledger.editing(delegatee):
-        delegatee.received_vesting_shares = fits_int64(delegatee.received_vesting_shares + shares)
+    ledger.remember(delegatee)
+    delegatee.received_vesting_shares = fits_int64(delegatee.received_vesting_shares + shares)
 
 
 def pay_committee(ledger: Ledger, account: Account, fee: int) -> None:
     adjust_balance(ledger, account, -fee)
     globals_ = ledger.globals
-    with ledger.editing(globals_):
-        globals_.committee_fund = fits_int64(globals_.committee_fund + fee)
+    ledger.remember(globals_)
+    globals_.committee_fund = fits_int64(globals_.committee_fund + fee)
 
 
 def pay_fee(ledger: Ledger, account: Account, field: str, purpose: str, holder: str = "account") -> None:
@@ -53,17 +53,18 @@ def pay_fee(ledger: Ledger, account: Account, field: str, purpose: str, holder: 
 def burn(ledger: Ledger, taken: int) -> None:
     if taken > 0:
         globals_ = ledger.globals
-        with ledger.editing(globals_):
-            globals_.current_supply = fits_int64(globals_.current_supply - taken)
+        ledger.remember(globals_)
+        globals_.current_supply = fits_int64(globals_.current_supply - taken)
 
 
 def create_vesting(ledger: Ledger, account: Account, tokens: int) -> int:
     """With no tokens it still refreshes the virtual times of the account's validators (spec 02, section 4.4, quirk)."""
     globals_ = ledger.globals
     shares = globals_.shares_for(tokens)
-    with ledger.editing(account), ledger.editing(globals_):
-        account.vesting_shares = fits_int64(account.vesting_shares + shares)
-        globals_.total_vesting_fund = fits_int64(globals_.total_vesting_fund + tokens)
-        globals_.total_vesting_shares = fits_int64(globals_.total_vesting_shares + shares)
+    ledger.remember(account)
+    account.vesting_shares = fits_int64(account.vesting_shares + shares)
+    ledger.remember(globals_)
+    globals_.total_vesting_fund = fits_int64(globals_.total_vesting_fund + tokens)
+    globals_.total_vesting_shares = fits_int64(globals_.total_vesting_shares + shares)
     adjust_proxied_votes(ledger, account, shares)
     return shares

@@ -32,18 +32,18 @@ def ancestors(ledger: Ledger, content: Content) -> Iterator[Content]:
 
 def count_reply(ledger: Ledger, content: Content, change: int) -> None:
     for above in ancestors(ledger, content):
-        with ledger.editing(above):
-            above.children = uint32(above.children + change)
-            above.active = ledger.now
+        ledger.remember(above)
+        above.children = uint32(above.children + change)
+        above.active = ledger.now
 
 
 def change_reward_shares(ledger: Ledger, content: Content, change: int) -> None:
     for each in (content, *ancestors(ledger, content)):
-        with ledger.editing(each):
-            each.children_rshares = uint128(each.children_rshares + change)
+        ledger.remember(each)
+        each.children_rshares = uint128(each.children_rshares + change)
     globals_ = ledger.globals
-    with ledger.editing(globals_):
-        globals_.total_reward_shares = uint128(globals_.total_reward_shares + change)
+    ledger.remember(globals_)
+    globals_.total_reward_shares = uint128(globals_.total_reward_shares + change)
 
 
 class Paid(NamedTuple):
@@ -87,11 +87,11 @@ def _pay(ledger: Ledger, content: Content, reward: int) -> None:
     author, liquid = ledger.account(content.author), rest // 2
     vested = create_vesting(ledger, author, rest - liquid)
     adjust_balance(ledger, author, liquid)
-    with ledger.editing(content):
-        content.payout_value = fits_int64(content.payout_value + liquid)
-        content.shares_payout_value = fits_int64(content.shares_payout_value + vested)
-        content.curator_payout_value = fits_int64(content.curator_payout_value + curators.shares)
-        content.beneficiary_payout_value = fits_int64(content.beneficiary_payout_value + beneficiaries.shares)
+    ledger.remember(content)
+    content.payout_value = fits_int64(content.payout_value + liquid)
+    content.shares_payout_value = fits_int64(content.shares_payout_value + vested)
+    content.curator_payout_value = fits_int64(content.curator_payout_value + curators.shares)
+    content.beneficiary_payout_value = fits_int64(content.beneficiary_payout_value + beneficiaries.shares)
     ledger.emit(virtual.AuthorReward(content.author, content.permlink, tokens(liquid), shares(vested)))
     ledger.emit(virtual.ContentReward(content.author, content.permlink, tokens(reward)))
     with ledger.editing(content, author):
@@ -112,8 +112,8 @@ def _pay_curators(ledger: Ledger, content: Content, reward: int) -> Paid:
         voter = ledger.store.get(ACCOUNTS, vote.voter)
         reward_shares = create_vesting(ledger, voter, claim)
         ledger.emit(virtual.CurationReward(voter.name, shares(reward_shares), content.author, content.permlink))
-        with ledger.editing(voter):
-            voter.curation_rewards = fits_int64(voter.curation_rewards + claim)
+        ledger.remember(voter)
+        voter.curation_rewards = fits_int64(voter.curation_rewards + claim)
         paid, vested = fits_int64(paid + claim), fits_int64(vested + reward_shares)
     return Paid(paid, vested)
 

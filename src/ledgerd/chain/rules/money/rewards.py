@@ -24,9 +24,9 @@ def claim_award(ledger: Ledger, reward_shares: int) -> int:
     """Pay an award out of the fund; its shares count against later awards until they expire."""
     worth = award_worth(ledger, reward_shares)
     globals_ = ledger.globals
-    with ledger.editing(globals_):
-        globals_.total_reward_fund = fits_int64(globals_.total_reward_fund - worth)
-        globals_.total_reward_shares = uint128(globals_.total_reward_shares + reward_shares)
+    ledger.remember(globals_)
+    globals_.total_reward_fund = fits_int64(globals_.total_reward_fund - worth)
+    globals_.total_reward_shares = uint128(globals_.total_reward_shares + reward_shares)
     expires = (ledger.now + ledger.network.energy_regeneration_seconds) & 0xFFFFFFFF
     ledger.store.create(AWARD_SHARES_EXPIRE, AwardSharesExpire(expires=expires, rshares=reward_shares))
     return worth
@@ -40,6 +40,6 @@ def claim_content_reward(ledger: Ledger, reward_shares: int) -> int:
         raise DivideByZero("")
     worth = globals_.total_reward_fund * reward_shares // globals_.total_reward_shares
     require(worth <= MAX_AMOUNT, FITS_AN_AMOUNT)
-    with ledger.editing(globals_):
-        globals_.total_reward_fund = fits_int64(globals_.total_reward_fund - worth)
+    ledger.remember(globals_)
+    globals_.total_reward_fund = fits_int64(globals_.total_reward_fund - worth)
     return worth

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
+from ledgerd.basics.durations import DAY
 from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.chain.ledger.arithmetic import int64, uint128
 from ledgerd.chain.ledger.evaluation import apply_operation
@@ -48,10 +49,14 @@ def use_bandwidth(ledger: Ledger, account: Account, sizes: Iterable[int]) -> Non
                 allowed > uint128(average * total_shares),
                 "has_bandwidth: Account exceeded maximum allowed bandwidth per vesting share.",
             )
-    with ledger.editing(account):
-        account.average_bandwidth = average
-        account.lifetime_bandwidth = lifetime
-        account.last_bandwidth_update = now
+    ledger.remember(account)
+    account.average_bandwidth = average
+    account.lifetime_bandwidth = lifetime
+    if account.last_bandwidth_update // DAY == now // DAY:
+        account.last_bandwidth_update = now  # its index is by day
+    else:
+        with ledger.editing(account):
+            account.last_bandwidth_update = now
 
 
 def _counted_shares(ledger: Ledger, account: Account) -> int:

@@ -21,20 +21,20 @@ def begin_emergency_after_silence(ledger: Ledger, missed: int) -> None:
     if (missed + 1) * constants.BLOCK_INTERVAL < constants.EMERGENCY_CONSENSUS_TIMEOUT_SEC:
         return
     globals_, schedule = ledger.globals, ledger.schedule
-    with ledger.editing(globals_):
-        globals_.emergency_consensus_active = True
-        globals_.emergency_consensus_start_block = globals_.head_block_number
+    ledger.remember(globals_)
+    globals_.emergency_consensus_active = True
+    globals_.emergency_consensus_start_block = globals_.head_block_number
     _appoint_committee(ledger)
     for validator in ledger.store.scan(VALIDATORS):
         if validator.owner != constants.COMMITTEE_ACCOUNT:
             _dismiss(ledger, validator)
     for penalty in ledger.store.scan(VALIDATOR_PENALTIES):
         ledger.store.remove(penalty)
-    with ledger.editing(schedule):
-        count = schedule.num_scheduled_validators
-        rest = schedule.current_shuffled_validators[count:]
-        schedule.current_shuffled_validators = (constants.COMMITTEE_ACCOUNT,) * count + rest
-        schedule.next_shuffle_block_num = globals_.head_block_number + count
+    ledger.remember(schedule)
+    count = schedule.num_scheduled_validators
+    rest = schedule.current_shuffled_validators[count:]
+    schedule.current_shuffled_validators = (constants.COMMITTEE_ACCOUNT,) * count + rest
+    schedule.next_shuffle_block_num = globals_.head_block_number + count
 
 
 def _appoint_committee(ledger: Ledger) -> None:
@@ -79,17 +79,17 @@ def fill_schedule_with_committee(ledger: Ledger) -> None:
     filled = (
         name if is_ready else constants.COMMITTEE_ACCOUNT for name, is_ready in zip(scheduled, ready, strict=True)
     )
-    with ledger.editing(schedule):
-        schedule.current_shuffled_validators = tuple(filled)
-        schedule.num_scheduled_validators = places
-        schedule.next_shuffle_block_num = globals_.head_block_number + places
+    ledger.remember(schedule)
+    schedule.current_shuffled_validators = tuple(filled)
+    schedule.num_scheduled_validators = places
+    schedule.next_shuffle_block_num = globals_.head_block_number + places
     committee = ledger.find_validator(constants.COMMITTEE_ACCOUNT)
     if committee is not None:
         with ledger.editing(committee):
             _make_neutral(ledger, committee)
     if sum(ready) >= places * constants.IRREVERSIBLE_THRESHOLD // HUNDRED_PERCENT:
-        with ledger.editing(globals_):
-            globals_.emergency_consensus_active = False
+        ledger.remember(globals_)
+        globals_.emergency_consensus_active = False
 
 
 def _is_ready(ledger: Ledger, name: AccountName) -> bool:

@@ -24,10 +24,10 @@ def adjust_proxied_votes(ledger: Ledger, account: Account, delta: int) -> None:
         if not account.proxy:
             break
         account = ledger.account(account.proxy)
-        with ledger.editing(account):
-            votes = list(account.proxied_vsf_votes)
-            votes[depth] = fits_int64(votes[depth] + delta)
-            account.proxied_vsf_votes = tuple(votes)
+        ledger.remember(account)
+        votes = list(account.proxied_vsf_votes)
+        votes[depth] = fits_int64(votes[depth] + delta)
+        account.proxied_vsf_votes = tuple(votes)
     if not account.proxy:
         adjust_votes(ledger, account, delta)
 
@@ -38,11 +38,11 @@ def adjust_proxied_votes_by_depth(ledger: Ledger, account: Account, deltas: Sequ
         if not account.proxy:
             break
         account = ledger.account(account.proxy)
-        with ledger.editing(account):
-            votes = list(account.proxied_vsf_votes)
-            for i in range(MAX_PROXY_RECURSION_DEPTH - 1 - depth, -1, -1):
-                votes[i + depth] = fits_int64(votes[i + depth] + deltas[i])
-            account.proxied_vsf_votes = tuple(votes)
+        ledger.remember(account)
+        votes = list(account.proxied_vsf_votes)
+        for i in range(MAX_PROXY_RECURSION_DEPTH - 1 - depth, -1, -1):
+            votes[i + depth] = fits_int64(votes[i + depth] + deltas[i])
+        account.proxied_vsf_votes = tuple(votes)
     else:
         depth = MAX_PROXY_RECURSION_DEPTH
     if not account.proxy:
@@ -66,8 +66,8 @@ def adjust_votes(ledger: Ledger, account: Account, delta: int) -> None:
         if account.validators_voted_for == 0:
             return
         delta = truncated(delta, account.validators_voted_for)
-        with ledger.editing(account):
-            account.validators_vote_weight = fits_int64(account.validators_vote_weight + delta)
+        ledger.remember(account)
+        account.validators_vote_weight = fits_int64(account.validators_vote_weight + delta)
     adjust_each_vote(ledger, account, delta)
 
 
@@ -113,10 +113,10 @@ def clear_votes(ledger: Ledger, account: Account) -> None:
         if ledger.hardfork(5):
             record_discrepancy(ledger, Sum.VOTES, account.validators_vote_weight, vote.validator)
         ledger.store.remove(vote)
-    with ledger.editing(account):
-        account.validators_voted_for = 0
-        if ledger.hardfork(5):
-            account.validators_vote_weight = 0
+    ledger.remember(account)
+    account.validators_voted_for = 0
+    if ledger.hardfork(5):
+        account.validators_vote_weight = 0
 
 
 def remove_penalties(ledger: Ledger, validator: validators.Validator) -> None:
@@ -138,9 +138,9 @@ def _remove_vote(ledger: Ledger, vote: validators.ValidatorVote, *, marks_voter:
     voter = ledger.store.get(ACCOUNTS, vote.account)
     adjust_each_vote(ledger, voter, -voter.validators_vote_weight)
     ledger.store.remove(vote)
-    with ledger.editing(voter):
-        voter.validators_voted_for = voter.validators_voted_for - 1 & 0xFFFF
-        if marks_voter:
-            voter.valid = False
-        voter.validators_vote_weight = voter.fair_vote_weight
+    ledger.remember(voter)
+    voter.validators_voted_for = voter.validators_voted_for - 1 & 0xFFFF
+    if marks_voter:
+        voter.valid = False
+    voter.validators_vote_weight = voter.fair_vote_weight
     adjust_each_vote(ledger, voter, voter.validators_vote_weight)

@@ -32,8 +32,8 @@ def carry_out_batches(ledger: Ledger, budget: MarketBudget) -> None:
         return
     stopped = _pass(ledger, budget, _queued_from(ledger, *cursor))
     if stopped != cursor:
-        with ledger.editing(globals_):
-            globals_.pm_batch_settle_cursor, globals_.pm_batch_settle_bet_cursor = stopped
+        ledger.remember(globals_)
+        globals_.pm_batch_settle_cursor, globals_.pm_batch_settle_bet_cursor = stopped
 
 
 def _queued_from(ledger: Ledger, market: int, bet: int = 0) -> PmBet | None:
@@ -68,8 +68,8 @@ def _carry_out(ledger: Ledger, market: PmMarket, first: PmBet, budget: MarketBud
     budget.rows -= len(queue)
     if settled > 0:
         ledger.emit(PmBatchSettle(market.id, market.current_epoch, settled))
-    with ledger.editing(market):
-        market.current_epoch = uint32(market.current_epoch + 1)
+    ledger.remember(market)
+    market.current_epoch = uint32(market.current_epoch + 1)
     return None
 
 
@@ -114,10 +114,10 @@ def _buy_outcome(ledger: Ledger, market: PmMarket, sold: list[int], bet: PmBet) 
         return False
     outcome = find_outcome(ledger, market, place)
     if outcome is not None:
-        with ledger.editing(outcome):
-            outcome.q = sold[place]
-            outcome.bets_sum = fits_int64(outcome.bets_sum + bet.amount)
-            outcome.bets_count = uint32(outcome.bets_count + 1)
+        ledger.remember(outcome)
+        outcome.q = sold[place]
+        outcome.bets_sum = fits_int64(outcome.bets_sum + bet.amount)
+        outcome.bets_count = uint32(outcome.bets_count + 1)
     market.bets_sum = fits_int64(market.bets_sum + bet.amount)
     with ledger.editing(bet):
         bet.status, bet.weight = ACTIVE, found

@@ -137,8 +137,8 @@ def _end(ledger: Ledger, market: PmMarket, dispute: disputes.PmDispute, tally: B
 def _uphold(ledger: Ledger, market: PmMarket, dispute: disputes.PmDispute) -> None:
     oracle = find_oracle(ledger, market.oracle)
     if oracle is not None:
-        with ledger.editing(oracle):
-            oracle.disputes_won = uint32(oracle.disputes_won + 1)
+        ledger.remember(oracle)
+        oracle.disputes_won = uint32(oracle.disputes_won + 1)
     _pay(ledger, market.oracle, dispute.dispute_fee)
 
 
@@ -165,15 +165,15 @@ def _override(ledger: Ledger, market: PmMarket, dispute: disputes.PmDispute, tal
     target = mul_div(fee, ledger.median.pm_dispute_reward_multiplier, HUNDRED_PERCENT)
     bonus = min(slashed, max(0, target - fee))
     _pay(ledger, dispute.disputer, fee + bonus)
-    with ledger.editing(market):
-        market.forfeit_pool = fits_int64(market.forfeit_pool + slashed - bonus)
+    ledger.remember(market)
+    market.forfeit_pool = fits_int64(market.forfeit_pool + slashed - bonus)
     return slashed
 
 
 def _count_loss(ledger: Ledger, oracle: PmOracle | None) -> None:
     if oracle is not None:
-        with ledger.editing(oracle):
-            oracle.disputes_lost = uint32(oracle.disputes_lost + 1)
+        ledger.remember(oracle)
+        oracle.disputes_lost = uint32(oracle.disputes_lost + 1)
 
 
 def _pay(ledger: Ledger, name: AccountName, amount: int) -> None:

@@ -50,9 +50,9 @@ def _forfeit(ledger: Ledger, commit: commitments.PmCommit) -> None:
     if market is None:
         record_discrepancy(ledger, Sum.TOKENS, -penalty)
     else:
-        with ledger.editing(market):
-            market.forfeit_pool = fits_int64(market.forfeit_pool + max(0, penalty))
-            market.open_commits = max(0, market.open_commits - 1)
+        ledger.remember(market)
+        market.forfeit_pool = fits_int64(market.forfeit_pool + max(0, penalty))
+        market.open_commits = max(0, market.open_commits - 1)
     ledger.emit(PmCommitForfeit(commit.account, commit.id, commit.market, tokens(penalty), tokens(refund)))
     with ledger.editing(commit):
         commit.status = commitments.FORFEITED
@@ -110,8 +110,8 @@ def collect_ended(ledger: Ledger, budget: MarketBudget) -> None:
 def _collect(ledger: Ledger, market: PmMarket, budget: MarketBudget) -> bool:
     if market.forfeit_pool > 0:
         burn(ledger, market.forfeit_pool)
-        with ledger.editing(market):
-            market.forfeit_pool = 0
+        ledger.remember(market)
+        market.forfeit_pool = 0
     for index in PARTS:
         for part in list(islice(ledger.store.under(index, market.id), budget.rows + 1)):
             if not budget.spend():

@@ -63,8 +63,8 @@ def _seed(ledger: Ledger, parent_time: int) -> None:
     if globals_.pm_oracle_gauges_seeded:
         return
     recount_newcomers(ledger, parent_time)
-    with ledger.editing(globals_):
-        globals_.pm_frozen_counters_seeded = True
-        globals_.pm_frozen_counters_reseeded_v1 = True
-        globals_.pm_active_markets_seeded = True
-        globals_.pm_oracle_gauges_seeded = True
+    ledger.remember(globals_)
+    globals_.pm_frozen_counters_seeded = True
+    globals_.pm_frozen_counters_reseeded_v1 = True
+    globals_.pm_active_markets_seeded = True
+    globals_.pm_oracle_gauges_seeded = True

@@ -49,8 +49,8 @@ def refund(ledger: Ledger, market: markets.PmMarket, budget: MarketBudget) -> bo
     return_liquidity(ledger, market)
     left = fits_int64(state.escrow + market.forfeit_pool)
     require(left >= 0, "leftover >= 0: PM void refund paid out more than it held: ${l}", l=left)
-    with ledger.editing(market):
-        market.forfeit_pool = 0
+    ledger.remember(market)
+    market.forfeit_pool = 0
     burn(ledger, left)
     ledger.store.remove(state)
     return True
@@ -61,8 +61,8 @@ def _begin(ledger: Ledger, market: markets.PmMarket) -> PmSettlement:
     state = PmSettlement(market=market.id, phase=COUNTING, winners_pool=pot, escrow=pot)
     ledger.store.create(PM_SETTLEMENTS, state)
     if pot > 0:
-        with ledger.editing(market):
-            market.forfeit_pool = 0
+        ledger.remember(market)
+        market.forfeit_pool = 0
     return state
 
 

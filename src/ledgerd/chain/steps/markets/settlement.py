@@ -77,8 +77,8 @@ def pay_providers(ledger: Ledger, market: PmMarket, bonus: int, uncovered: int) 
         return
     incomes = bonus_shares([Provided(row.amount, ledger.now - row.deposit_time) for row in active], bonus)
     charged = charges([row.amount for row in active], uncovered)
-    with ledger.editing(market):
-        market.liquidity_fee_earned = bonus
+    ledger.remember(market)
+    market.liquidity_fee_earned = bonus
     for row, income, charge in zip(active, incomes, charged, strict=True):
         _pay(ledger, row, income, charge)
     settle_allocation(ledger, market)
@@ -140,11 +140,11 @@ def _begin(ledger: Ledger, market: PmMarket, state: settlements.PmSettlement) ->
     force_close(ledger, market, BY_VOID if is_void(market) else BY_END)
     oracle = find_oracle(ledger, market.oracle)
     if oracle is not None and not is_void(market) and market.bets_sum == 0:
-        with ledger.editing(oracle):
-            oracle.penalty_stamps = uint32(oracle.penalty_stamps + 1)
-            oracle.last_penalty_stamp_time = ledger.now
-    with ledger.editing(state):
-        state.phase = MEASURING
+        ledger.remember(oracle)
+        oracle.penalty_stamps = uint32(oracle.penalty_stamps + 1)
+        oracle.last_penalty_stamp_time = ledger.now
+    ledger.remember(state)
+    state.phase = MEASURING
 
 
 def _measure(ledger: Ledger, market: PmMarket, state: settlements.PmSettlement, budget: MarketBudget) -> bool:
@@ -271,8 +271,8 @@ def _finish(ledger: Ledger, market: PmMarket, state: settlements.PmSettlement) -
         e=escrow,
     )
     if market.forfeit_pool:
-        with ledger.editing(market):
-            market.forfeit_pool = 0
+        ledger.remember(market)
+        market.forfeit_pool = 0
     ledger.store.remove(state)
 
 
