@@ -314,10 +314,9 @@ class Store(View, Closing):
         """Call it before fields of an object are assigned of which no key is made: `editing` compares keys, and takes
         three times as long. An error behind it is for the session to undo.
         """
-        opened: OpenTable[Any] = self._by_record[type(entity)]
-        is_kept = opened.kept.get(entity.id) is entity and opened.sessions
-        if not is_kept or opened.kept_for is not opened.sessions[-1]:
-            opened.remember(entity)
+        sessions = self._stack.sessions
+        if not sessions or id(entity) not in sessions[-1].kept:
+            self._by_record[type(entity)].remember(entity)
 
     def recording(
         self, table: Table[E], touched: dict[int, tuple[E, T]], read: Callable[[E], T]

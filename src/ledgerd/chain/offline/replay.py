@@ -15,11 +15,11 @@ from ledgerd.codec.errors import DecodeError
 from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.errors import OperatorError, RuleViolation
 
-BLOCKS_A_COMMIT = 1000
+BLOCKS_A_COMMIT = 2000
 """What changes many times between two commits is written once; a kill loses no more than this."""
 
-BYTES_A_COMMIT = 4 * 1024 * 1024
-"""Full blocks are committed earlier, so that a batch stays small in memory too."""
+BYTES_A_COMMIT, SECONDS_A_COMMIT = 4 * 1024 * 1024, 2.0
+"""Blocks that are large or slow are committed earlier: a batch stays small in memory, and a kill loses little time."""
 
 BLOCKS_AT_ONCE, BYTES_AT_ONCE = 50, 256 * 1024
 """Blocks that are handed to the chain together."""
@@ -62,8 +62,8 @@ def replay(
     """
     last = source.head_number if to is None else min(to, source.head_number)
     first = chain.head_number + 1
-    blocks = read(source.scan(first, last))
-    since, size = 0, 0
+    blocks, clock = read(source.scan(first, last)), chain.parts.trunk.clock
+    since, size, began = 0, 0, clock()
     while goes_on():
         some, problem = _next_of(blocks, min(BLOCKS_AT_ONCE, BLOCKS_A_COMMIT - since))
         _apply(chain, some, skip)
@@ -74,9 +74,10 @@ def replay(
             break
         since += len(some)
         size += sum([len(block.packed) for block in some])
-        if since >= BLOCKS_A_COMMIT or size >= BYTES_A_COMMIT:
+        is_late = clock() - began >= SECONDS_A_COMMIT
+        if since >= BLOCKS_A_COMMIT or size >= BYTES_A_COMMIT or is_late:
             chain.commit()
-            since = size = 0
+            since, size, began = 0, 0, clock()
             progress(chain.head_number)
     chain.commit()
     progress(chain.head_number)

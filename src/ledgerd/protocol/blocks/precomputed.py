@@ -50,11 +50,8 @@ def apply_precomputed(block: Block, chain_id: bytes, results: bytes, place: int)
         else:
             signers = {PublicKey(results[at : at + KEY_SIZE]) for at in range(place, end, KEY_SIZE)}
         place = end
-        transaction.remember_digest(digest)
-        if is_well_formed:
-            transaction.remember_checked(chain_id)
-        if len(signers) == count and NULL_KEY not in signers:
-            transaction.remember_signers(chain_id, signers)
+        is_signed = len(signers) == count and NULL_KEY not in signers
+        transaction.remember(chain_id, digest, signers if is_signed else None, is_well_formed=is_well_formed)
     return place
 
 

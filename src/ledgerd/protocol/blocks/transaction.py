@@ -116,11 +116,16 @@ class Transaction(msgspec.Struct, frozen=True, dict=True):
         self.__dict__[SIGNERS] = chain_id, signers
         return signers
 
-    def remember_digest(self, digest: bytes) -> None:
-        self.__dict__["digest"] = digest
-
-    def remember_checked(self, chain_id: bytes) -> None:
-        self.__dict__[CHECKED_FOR] = chain_id
+    def remember(
+        self, chain_id: bytes, digest: bytes, signers: Iterable[PublicKey] | None, *, is_well_formed: bool
+    ) -> None:
+        """What was computed of it elsewhere: its digest, who signed if that is known, and whether it passes `check`."""
+        found = self.__dict__
+        found["digest"], found["id"] = digest, TransactionId(digest[:20])
+        if is_well_formed:
+            found[CHECKED_FOR] = chain_id
+        if signers is not None:
+            found[SIGNERS] = chain_id, frozenset(signers)
 
     def signed(self, chain_id: bytes, keys: Iterable[PrivateKey]) -> Transaction:
         digest = self.signature_digest(chain_id)

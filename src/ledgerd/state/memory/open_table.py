@@ -47,10 +47,6 @@ class OpenTable(Generic[E]):
         self._marks = [each.mark for each in self.all_indexes]
         self.sessions = sessions
         """All that are open, the newest last; changed by their stack only."""
-        self.kept: dict[int, E] = {}
-        """Objects of which is kept what they were at the last commit and before a session: `kept_for`, which may be no
-        longer the newest."""
-        self.kept_for: Session | None = None
 
     @lazy
     def moved_in(self) -> Callable[[E, E], Sequence[OpenIndex[E]]]:
@@ -104,14 +100,13 @@ class OpenTable(Generic[E]):
         object_id, cache, image = entity.id, self.cache, None
         if cache.objects.get(object_id) is not entity:
             cache.require_current(entity)
-        undo = self.newest_undo()
-        if undo is not None:
-            if object_id not in undo.modified and object_id not in undo.created:
+        if self.sessions:
+            session = self.sessions[-1]
+            undo = session.changes.get(self.table) or self.newest_undo()
+            if undo and object_id not in undo.modified and object_id not in undo.created:
                 image = undo.modified[object_id] = entity.__copy__()
-            if self.kept_for is not self.sessions[-1]:
-                self.kept.clear()
-                self.kept_for = self.sessions[-1]
-            self.kept[object_id] = entity
+            if session.is_open:
+                session.kept[id(entity)] = entity
         if object_id not in cache.committed:
             cache.committed[object_id] = (image or entity.__copy__(), cache.ranks.get(object_id, ()))
 
@@ -182,12 +177,15 @@ class OpenTable(Generic[E]):
         if cache.objects.get(object_id) is not entity:
             cache.require_current(entity)
         ranks = cache.remove(object_id)
-        self.kept.pop(object_id, None)
         for mark in self._marks:
             mark(object_id)
         if object_id == self._least_id:
             self._least_id = object_id + 1
-        undo = self.sessions and (self.sessions[-1].changes.get(self.table) or self.newest_undo())
+        if not self.sessions:
+            return
+        session = self.sessions[-1]
+        session.kept.pop(id(entity), None)
+        undo = session.changes.get(self.table) or self.newest_undo()
         if not undo:
             return
         if object_id in undo.created:
@@ -339,7 +337,6 @@ class OpenTable(Generic[E]):
             index.write_again(transaction)
 
     def mark_committed(self) -> None:
-        self.kept.clear()
         self.cache.mark_committed()
         for index in self.all_indexes:
             index.mark_committed()

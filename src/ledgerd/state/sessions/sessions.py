@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from ledgerd.state.errors import StoreMisuse
 from ledgerd.state.sessions.undo import TableUndo
-from ledgerd.state.tables.tables import E, Table
+from ledgerd.state.tables.tables import E, Entity, Table
 
 Changes = dict["Table[Any]", "TableUndo[Any]"]
 
@@ -22,11 +22,13 @@ class Session:
     As a context it is undone at the end of the block unless it was pushed or squashed there.
     """
 
-    __slots__ = ("_load", "_stack", "changes", "is_open", "is_stored", "replays_ties", "revision")
+    __slots__ = ("_load", "_stack", "changes", "is_open", "is_stored", "kept", "replays_ties", "revision")
 
     def __init__(self, stack: SessionStack, revision: int, *, replays_ties: bool) -> None:
         self.revision = revision
         self.changes: Changes = {}
+        self.kept: dict[int, Entity] = {}
+        """While it is open: objects of which is known what they were before it and at the last commit, by identity."""
         self.replays_ties = replays_ties
         self.is_open = True
         self.is_stored = False
@@ -105,6 +107,7 @@ class SessionStack:
         if not self.sessions:
             self.base = session.revision  # spec 03, section 5: the last record goes, the count stays
             return
+        self.sessions[-1].kept.clear()  # it may have removed some of them
         below = self.sessions[-1].changes
         for table, undo in session.changes.items():
             if table in below:
@@ -117,6 +120,7 @@ class SessionStack:
         if session.replays_ties:
             raise StoreMisuse("a session whose undo replays ties belongs inside a block: it cannot be pushed")
         session.is_open = False
+        session.kept.clear()
         self.drop_until(self._irreversible)
 
     def drop_until(self, revision: int) -> None:

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 from typing import Generic
 
+import msgspec
+
 from ledgerd.state.tables.tables import E, Ranks
 
 
-class TableUndo(Generic[E]):
+class TableUndo(msgspec.Struct, Generic[E], eq=False):
     """The values from before a session's first change of each object, and the counters from before its first change."""
 
-    __slots__ = ("created", "modified", "next_id", "next_ranks", "ranks", "removed")
-
-    def __init__(self, next_id: int, next_ranks: Ranks) -> None:
-        self.next_id = next_id
-        self.next_ranks = next_ranks
-        self.created: set[int] = set()
-        """Ids of new objects that still exist: one that was removed again is in no field here."""
-        self.removed: dict[int, E] = {}
-        """The objects themselves, as they were when they were removed."""
-        self.modified: dict[int, E] = {}
-        """Copies from before the first change; also of objects that were removed afterwards."""
-        self.ranks: dict[int, Ranks] = {}
-        """Ranks from before they first changed; of removed objects always."""
+    next_id: int
+    next_ranks: Ranks
+    created: set[int] = msgspec.field(default_factory=set)
+    """Ids of new objects that still exist: one that was removed again is in no field here."""
+    removed: dict[int, E] = msgspec.field(default_factory=dict)
+    """The objects themselves, as they were when they were removed."""
+    modified: dict[int, E] = msgspec.field(default_factory=dict)
+    """Copies from before the first change; also of objects that were removed afterwards."""
+    ranks: dict[int, Ranks] = msgspec.field(default_factory=dict)
+    """Ranks from before they first changed; of removed objects always."""
 
     def absorb(self, newer: TableUndo[E]) -> None:
         """Make this the memory of both sessions: the older value of an object counts."""
