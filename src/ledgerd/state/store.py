@@ -28,7 +28,6 @@ from ledgerd.state.memory.open_tables import OpenTables
 from ledgerd.state.memory.uncached import UncachedView
 from ledgerd.state.sessions.journal import JOURNAL, Journal
 from ledgerd.state.sessions.sessions import Session, SessionStack
-from ledgerd.state.sessions.undo import TableUndo
 from ledgerd.state.tables.records import Row
 from ledgerd.state.tables.tables import E, Entity, Index, Key, Table
 from ledgerd.state.verify import verify
@@ -258,19 +257,8 @@ class Store(View, Closing):
 
     def last_changes(self, table: Table[E]) -> Iterator[tuple[E | None, E | None]]:
         """What the newest session has changed in a table: each object as it was before, and as it is now."""
-        if not self._stack.sessions:
-            return
-        undo: TableUndo[E] | None = self._stack.sessions[-1].changes.get(table)
-        if undo is None:
-            return
-        for object_id in undo.created:
-            yield None, self.find(table, object_id)
-        present = self._tables[table].cache.present
-        for object_id, before in undo.modified.items():
-            if object_id not in undo.removed:
-                yield before, present(object_id)
-        for object_id, last in undo.removed.items():
-            yield undo.modified.get(object_id, last), None
+        opened: OpenTable[E] = self._tables[table]
+        return opened.last_changes()
 
     @contextmanager
     def beside(self) -> Iterator[Store]:
@@ -303,6 +291,11 @@ class Store(View, Closing):
 
     def remove(self, entity: Entity) -> None:
         self._by_record[type(entity)].remove(entity)
+
+    def remove_oldest(self, table: Table[E], is_over: Callable[[E], bool]) -> E | None:
+        """Remove objects of a table without indexes, the least id first, while each is over; the first that is not."""
+        opened: OpenTable[E] = self._tables[table]
+        return opened.remove_oldest(is_over)
 
     def editing(self, entity: Entity, *others: Entity) -> Edit[Any] | Editing:
         """A context in which these objects may be changed; at its end their keys are compared one after the other."""

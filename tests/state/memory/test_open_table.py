@@ -6,12 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from ledgerd.state import Store
 from ledgerd.state.memory.open_table import OpenTable
-from tests.state.items import ITEM_BY_NAME, ITEMS, TABLES, Item
+from tests.state.items import COUNTERS, ITEM_BY_NAME, ITEMS, TABLES, Counter, Item
 
 
 @pytest.fixture
@@ -151,3 +152,51 @@ def test_the_former_value_of_a_committed_object_is_not_encoded_again(
     monkeypatch.setattr(ITEMS, "codec", None)
 
     assert table(store).image_bytes(0, image) == wanted
+
+
+def counters(store: Store) -> list[tuple[int, int]]:
+    return [(each.id, each.value) for each in store.scan(COUNTERS)]
+
+
+def remove_one_by_one(store: Store, limit: int) -> int | None:
+    while (oldest := store.oldest(COUNTERS)) is not None and oldest.value < limit:
+        store.remove(oldest)
+    return None if oldest is None else oldest.id
+
+
+def remove_together(store: Store, limit: int) -> int | None:
+    first = store.remove_oldest(COUNTERS, lambda counter: counter.value < limit)
+    return None if first is None else first.id
+
+
+def change_at_random(store: Store, random: Random) -> None:
+    kind, value, pick = random.randrange(7), random.randrange(6), random.random()
+    ids = [each for each, _ in counters(store)]
+    if kind < 3:
+        store.create(COUNTERS, Counter(value=value))
+    elif kind == 3 and ids:
+        counter = store.get(COUNTERS, ids[int(pick * len(ids))])
+        store.remember(counter)
+        counter.value = value
+        if value > 3:
+            store.remove(counter)
+    elif kind == 4:
+        store.begin().push()
+    elif kind == 5 and store.undoable:
+        store.undo()
+    elif kind == 6:
+        store.commit()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_oldest_are_removed_together_as_one_by_one(tmp_path: Path, seed: int) -> None:
+    randoms = Random(seed), Random(seed)  # noqa: S311 - a test
+    with Store.open(tmp_path / "one", TABLES) as one, Store.open(tmp_path / "two", TABLES) as two:
+        for place in range(300):
+            change_at_random(one, randoms[0])
+            change_at_random(two, randoms[1])
+            if place % 8 == 0:
+                assert remove_together(one, place % 6) == remove_one_by_one(two, place % 6)
+            assert counters(one) == counters(two)
+            assert one.next_id(COUNTERS) == two.next_id(COUNTERS)
+        assert one.verify() == two.verify() == []

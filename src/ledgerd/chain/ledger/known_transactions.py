@@ -71,8 +71,7 @@ class KnownTransactions:
         that may wait for longer than an hour hold up no others.
         """
         store, latest, lasting = self._store, now + MAX_TIME_UNTIL_EXPIRATION, KnownIds()
-        while (oldest := store.oldest(KNOWN_TRANSACTIONS)) is not None and oldest.expiration < now:
-            store.remove(oldest)
+        oldest = store.remove_oldest(KNOWN_TRANSACTIONS, lambda known: known.expiration < now)
         if oldest is not None and oldest.expiration > latest:
             for known in store.scan(KNOWN_TRANSACTIONS):
                 if known.expiration < now:

@@ -110,6 +110,18 @@ class OpenTable(Generic[E]):
         if object_id not in cache.committed:
             cache.committed[object_id] = (image or entity.__copy__(), cache.ranks.get(object_id, ()))
 
+    def last_changes(self) -> Iterator[tuple[E | None, E | None]]:
+        undo: TableUndo[E] | None = self.sessions[-1].changes.get(self.table) if self.sessions else None
+        if undo is None:
+            return
+        for object_id in undo.created:
+            yield None, self.cache.find(object_id)
+        for object_id, before in undo.modified.items():
+            if object_id not in undo.removed:
+                yield before, self.cache.present(object_id)
+        for object_id, last in undo.removed.items():
+            yield undo.modified.get(object_id, last), None
+
     # -- the least id
 
     def oldest(self) -> E | None:
@@ -194,6 +206,27 @@ class OpenTable(Generic[E]):
             undo.removed[object_id] = entity
             if ranks:
                 undo.ranks.setdefault(object_id, ranks)
+
+    def remove_oldest(self, is_over: Callable[[E], bool]) -> E | None:
+        """What `remove` does with one after the other, for a table without indexes."""
+        cache, objects = self.cache, self.cache.objects
+        session = self.sessions[-1] if self.sessions else None
+        undo = self.newest_undo()
+        while (entity := objects.get(self._least_id) or self.oldest()) is not None and is_over(entity):
+            object_id = entity.id
+            if object_id not in cache.committed:
+                cache.keep_committed(object_id)
+            objects[object_id] = None
+            self.by_id.mark(object_id)
+            self._least_id = object_id + 1
+            if undo is None or session is None:
+                continue
+            session.kept.pop(id(entity), None)
+            if object_id in undo.created:
+                undo.created.discard(object_id)
+            else:
+                undo.removed[object_id] = entity
+        return entity
 
     def end_edit(self, edit: Edit[E], moved_in: Iterable[OpenIndex[E]]) -> None:
         """After a change of keys: claim those that have changed, and find the ranks under them."""
