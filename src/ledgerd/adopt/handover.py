@@ -28,7 +28,7 @@ block by then that all nodes have. With fewer, one node could sign with the old 
 
 
 class Stage(Enum):
-    """What is waited for."""
+    """The event that a hand-over waits for."""
 
     IN_STEP = "in step"
     MOMENT = "the right moment"
@@ -47,7 +47,7 @@ class Stage(Enum):
 
 
 class HandoverStep(NamedTuple):
-    """What comes next."""
+    """The next step of a hand-over."""
 
     stage: Stage
     words: str
@@ -55,7 +55,7 @@ class HandoverStep(NamedTuple):
 
 
 class HandoverPlan(NamedTuple):
-    """What is handed over, and which way."""
+    """Which validator is handed over, and in which direction."""
 
     validator: str
     folder: Path
@@ -80,7 +80,7 @@ class Handover:
         self._loaded_at: int | None = None
         """The time of the chain when our node was first seen in step with the new key loaded."""
         self._signed_by_ours: set[bytes] = set()
-        """What our node was seen to sign, by the signed hashes."""
+        """The signed hashes of blocks that our node was seen to sign."""
         self.has_fence = False
         """Whether a block for our record is at hand, taken after a whole round of silence."""
 
@@ -183,7 +183,9 @@ class Handover:
         return HandoverStep(Stage.IN_STEP, words)
 
     def _no_pair(self, seen: HandoverStatus) -> HandoverStep | None:
-        """Both programs use the same key: they must never have it at the same time."""
+        """A danger if our node has the key loaded while the other program may run with it. Both use the same key, and
+        must never have it at the same time.
+        """
         if not self._holds(seen) or self._is_silent(seen):
             return None
         if seen.theirs.presence is not Presence.UP and self._reaches(seen.ours):

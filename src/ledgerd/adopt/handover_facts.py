@@ -41,21 +41,21 @@ WallClock = Callable[[], float]
 
 
 class PropertiesAnswer(msgspec.Struct):
-    """What is used of the global properties."""
+    """The fields of the global properties that are used."""
 
     time: str
     current_aslot: int
 
 
 class ScheduleAnswer(msgspec.Struct):
-    """What is used of the schedule."""
+    """The fields of the schedule that are used."""
 
     current_shuffled_validators: str
     num_scheduled_validators: int
 
 
 class ValidatorAnswer(msgspec.Struct):
-    """What is used of a validator's record."""
+    """The fields of a validator's record that are used."""
 
     signing_key: str
     total_missed: int
@@ -243,7 +243,7 @@ class OurNode:
 
 
 class ScheduleTurns(NamedTuple):
-    """Whose slots come in a round."""
+    """The validators of a round, in the order of their slots."""
 
     names: tuple[str, ...]
     places: int

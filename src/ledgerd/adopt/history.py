@@ -28,7 +28,7 @@ SNAPSHOT_BYTES_A_SECOND = 1 << 20
 
 
 class FoundHistory(NamedTuple):
-    """What a directory begins with here."""
+    """The blocks with which a data directory can begin."""
 
     snapshot: Path | None
     """The snapshot to begin with; None if the block log has all blocks."""

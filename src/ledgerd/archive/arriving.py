@@ -13,9 +13,9 @@ from ledgerd.basics.durable import sync
 
 SPAN_SECONDS = 60.0
 LEAST_BYTES = 65_536
-"""What a web server sends in that time."""
+"""Bytes that a web server must send in that time."""
 LEAST_BLOCKS = 60
-"""What a peer sends in that time."""
+"""Blocks that a peer must send in that time."""
 
 
 @contextmanager

@@ -20,7 +20,7 @@ WINDOW = 8 << 20
 
 
 class Proven(NamedTuple):
-    """What was found out about a file on the way."""
+    """The result of proving a file."""
 
     first: int
     previous: BlockId
@@ -43,7 +43,7 @@ def prove(path: Path, file: SealedFile, last_id: BlockId) -> Proven:
 
 
 def sound_part(path: Path, file: SealedFile) -> tuple[int, int]:
-    """Of a file that has arrived in part: the number of the next block, and its place."""
+    """For a file that has arrived in part: the number of the next block, and the offset where it begins."""
     number, place = file.first, 0
     if not path.exists() or not path.stat().st_size:
         return number, place
@@ -118,7 +118,9 @@ def _refused(file: SealedFile, number: int, what: str) -> ArchiveRefused:
 
 
 def check_archive(folder: Path, known: KnownBlocks, report: Callable[[int], None] = lambda _: None) -> Iterator[str]:
-    """What is wrong, a line for each file, from the newest down; `report` is called with how many blocks were read."""
+    """The faults of an archive, a line for each file, from the newest down. `report` is called with the number of
+    blocks that were read.
+    """
     read = 0
     for file in reversed(sealed_files(folder)):
         fault = _fault_of(folder, file, known)

@@ -20,7 +20,7 @@ from ledgerd.codec.json.text import Json
 from ledgerd.protocol.errors import OperatorError
 
 SECONDS = 30.0
-"""What one request may take, from the connection to the last byte of its answer."""
+"""The longest time of one request, from the connection to the last byte of its answer."""
 
 TIMEOUT = 3_600.0
 """Seconds that all answers of one node may be waited for in a comparison: a hundred times what is usual."""

@@ -72,7 +72,7 @@ FUNCTIONS: Mapping[str, AdapterFunction] = {
     ),
     "lmsr_b_from_liquidity": lambda given: lmsr.depth_of_liquidity(_number(given, "liquidity"), _number(given, "n")),
 }
-"""By name; what is missing here is not offered."""
+"""The functions by their names; one that is missing here is not offered."""
 
 
 def offered() -> Mapping[str, AdapterFunction]:

@@ -62,7 +62,7 @@ def _record(node: ExaminedNode) -> Iterator[Finding]:
 
 
 class AskedSigner(NamedTuple):
-    """What a signer has said of itself, or why it could not be asked."""
+    """The answer of a signer about itself, or why it could not be asked."""
 
     place: str
     status: SignerStatus | None

@@ -21,7 +21,9 @@ from ledgerd.supervision.tasks import all_of
 from ledgerd.supervision.this_process import on_a_loop
 
 INBOUND_FILE = "last_inbound_peer"
-"""In the data directory: when the running node last had a peer that had dialled it, in seconds since 1970."""
+"""The file in the data directory with the time of the last peer that had dialled the running node, in seconds since
+1970.
+"""
 
 LONGEST_NUMBER = 10
 RECENT = 3_600

@@ -70,7 +70,7 @@ class PartSpec(NamedTuple):
     """Parts that it uses: they follow the context when it is made, in this order."""
     when: Condition = ALWAYS
     on_end: Ending | None = Ending.COMES_BACK
-    """What follows when a task, thread or process of it ends by itself; None where nothing runs after the start."""
+    """What follows when a task, thread or process of the part ends by itself; None if nothing runs after the start."""
     restarted: tuple[str, ...] = ()
     """Tasks that come back although the end of its others ends the node."""
     makes_unready: bool = False

@@ -141,7 +141,7 @@ class PluginApi(Api):
 
 
 class PluginApis:
-    """What plugins serve now, in one worker."""
+    """The APIs that plugins serve now, in one worker."""
 
     def __init__(self, service: Service, most: int, pages: Callable[[Sequence[Api]], PageRoutes]) -> None:
         self._service = service

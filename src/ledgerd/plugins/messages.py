@@ -24,7 +24,7 @@ OBSERVER_TIMEOUT = 120.0
 
 
 class PluginOrder(msgspec.Struct, frozen=True):
-    """What the process of a plugin is told first."""
+    """The first message to the process of a plugin."""
 
     name: str
     folder: str
@@ -49,11 +49,11 @@ class PluginDescription(msgspec.Struct, frozen=True):
     summary: str
     methods: tuple[MethodDescription, ...]
     schemas: dict[str, Any]
-    """Of its records, by their names in the document."""
+    """The schemas of its records, by their names in the document."""
 
 
 class PluginReport(msgspec.Struct, frozen=True):
-    """What the process of a plugin says of itself: as soon as it works, and then again and again."""
+    """The report of the process of a plugin: sent as soon as it works, and then again and again."""
 
     refused: str = ""
     """Why it need not be started again."""
@@ -93,7 +93,7 @@ class MethodRequest(msgspec.Struct, frozen=True):
 
 
 class MethodAnswer(msgspec.Struct, frozen=True):
-    """Its answer: the result, or an error for the client, with a code."""
+    """The answer of a method: the result, or an error for the client, with a code."""
 
     result: msgspec.Raw = msgspec.Raw(b"null")
     code: int | None = None

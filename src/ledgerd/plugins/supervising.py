@@ -63,11 +63,13 @@ class PluginProcess:
         self._sleep = sleep
         self._restarts = Restarts()
         self._reached = 0
-        """How far an observer was before its process was started: being sent the same again is no progress."""
+        """The position of an observer before its process was started: receiving the same blocks again is no
+        progress.
+        """
 
     @property
     def served(self) -> ServedApi | None:
-        """Its API, whether or not its process is there now; None where it has said of none."""
+        """The plugin's API, whether or not its process runs now; None if it has not reported one."""
         if self.report.api is None:
             return None
         is_there = self.is_there and not self.parked
@@ -172,7 +174,7 @@ def _bounded(text: str) -> str:
 
 
 async def loaded(order: PluginOrder, command: Sequence[str]) -> PluginReport:
-    """What the process of a plugin says of it, once it has tried to load it."""
+    """The report of a process that has tried to load a plugin."""
     child, ours = Child.on_socket(command)
     reader, writer = await asyncio.open_connection(sock=ours)
     try:

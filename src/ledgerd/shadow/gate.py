@@ -27,7 +27,9 @@ class GateReport(msgspec.Struct, frozen=True, array_like=True):
 
 
 class SigningGate:
-    """Gets each record from one thread, and is asked by another."""
+    """Says whether a block may be signed, by the latest record of the shadow. One thread updates the record, another
+    asks.
+    """
 
     def __init__(self, most_behind: int, clock: Callable[[], float]) -> None:
         self._most_behind = most_behind

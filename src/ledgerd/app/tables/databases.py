@@ -38,7 +38,7 @@ WRITER_PRAGMAS = (
 
 
 def url_of(address: str) -> URL:
-    """What an address means: one of PostgreSQL, or a file."""
+    """The URL of an address, which names PostgreSQL or a file."""
     for prefix in _PREFIXES:
         if address.startswith(prefix):
             if find_spec("psycopg") is None:
@@ -103,7 +103,7 @@ def reported(url: URL) -> Iterator[None]:
 
 
 def database_error_text(problem: SQLAlchemyError) -> str:
-    """What a database says, on one line."""
+    """The message of the database, on one line."""
     words = str(getattr(problem, "orig", None) or problem)
     return " ".join(words.split())[:500]
 

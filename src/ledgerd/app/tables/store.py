@@ -45,7 +45,7 @@ class FollowedTables:
 
     @property
     def applied(self) -> Sequence[FollowedBlock]:
-        """The applied blocks that can be undone, then the one before them, which can't; the newest comes first."""
+        """The applied blocks that can be undone, and the one before them, which can't: the newest first."""
         return self._blocks
 
     @property
@@ -182,7 +182,9 @@ class FollowedTables:
 
 
 class _Guard:
-    """What handlers do within it is kept whole, or not at all; what they raise is said with where it was raised."""
+    """Keeps the changes of a block as a whole or not at all. An error of a handler is reported with the place that
+    raised it.
+    """
 
     def __init__(self, connection: Connection, step: ChainStep, at: At) -> None:
         self._connection, self._step, self._at = connection, step, at

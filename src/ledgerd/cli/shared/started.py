@@ -15,11 +15,11 @@ from ledgerd.supervision.units import LONGEST, Unit, units
 PROGRAM = "ledgerd"
 MODULE = ["-m", "ledgerd.cli"]
 PREFIXES = "@-:+!|"
-"""What may stand before the program in `ExecStart`."""
+"""Characters that may stand before the program in `ExecStart`."""
 
 
 class Start(NamedTuple):
-    """What a node was given besides its configuration file."""
+    """What a node was given at its start besides its configuration file."""
 
     options: dict[str, list[str]]
     folder: Path

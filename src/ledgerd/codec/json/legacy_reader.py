@@ -30,7 +30,7 @@ def end_of_input() -> JsonError:
 
 
 def _escaped(text: bytes, pos: int) -> tuple[bytes, int]:
-    """What the backslash at the position stands for: four escapes, else the byte that follows it."""
+    """The byte that an escape stands for: four escapes have a meaning, else it is the byte after the backslash."""
     following = text[pos + 1 : pos + 2]
     if not following:
         raise end_of_input().under("Stream ended with '\\'")

@@ -162,7 +162,7 @@ def _needed(answers: Sequence[Any]) -> Sequence[Any]:
 
 
 def facts_of_blocks(blocks: Sequence[tuple[int, Mapping[str, Any]]], head_id: str) -> list[BlockFacts]:
-    """What lists show of blocks in a row. A block does not have its own id in it; the next one does."""
+    """Facts on consecutive blocks, for lists. A block does not contain its own id; the next one does."""
     ids = [str(content["previous"]) for _, content in blocks[1:]] + [head_id]
     return [
         BlockFacts(

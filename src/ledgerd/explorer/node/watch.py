@@ -53,7 +53,7 @@ class RoundSlot(NamedTuple):
 
 
 class ChainWatch:
-    """What is known of the chain at this moment."""
+    """The facts on the chain that are known now."""
 
     def __init__(self) -> None:
         self.properties: HeadProperties = {}
@@ -129,7 +129,7 @@ class ChainWatch:
         return RoundSlot("missed" if at <= self.head_seconds else "coming", name, 0, at)
 
     def _scheduled(self, at: int) -> str:
-        """Whose slot a time of this round is (spec 03, section 10)."""
+        """The validator whose slot a time of this round is (spec 03, section 10)."""
         if not self._names:
             return ""
         slot = int(self.properties.get("current_aslot", 0)) + (at - self.head_seconds) // self.interval

@@ -36,7 +36,7 @@ class BadQuery(PageFault):
 
 
 class NotThere(PageFault):
-    """What is asked for does not exist."""
+    """The requested thing does not exist."""
 
     status = 404
 
@@ -48,7 +48,7 @@ class NotKept(PageFault):
 
 
 class PageView(NamedTuple):
-    """What a template is filled with."""
+    """The values that a template is filled with."""
 
     template: str
     facts: Mapping[str, Any]
@@ -80,7 +80,7 @@ class Visit:
     watch: ChainWatch
     path: str
     parts: Mapping[str, str]
-    """What stands in the path."""
+    """The variable parts of the path."""
     query: Mapping[str, str]
     code: str
     """The code of the visitor's language."""

@@ -148,7 +148,7 @@ def _made(operation: str, name: str) -> tuple[Shown, Callable[[Fields], Any]]:
 
 
 def sentence(language: Language, operation: str, fields: Fields) -> Markup:
-    """What an operation does; its name alone where the node cannot print its fields."""
+    """An operation as a sentence; its name alone if the node cannot print its fields."""
     if operation not in KINDS or not fields:
         return Markup("<code>%s</code>") % operation
     *cases, template = _templates(language, operation)

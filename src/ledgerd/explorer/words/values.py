@@ -27,7 +27,7 @@ NULL_KEY = "1111111111111111111111111111111114T1Anm"
 NONE = Markup('<span class="none">—</span>')
 
 _STYLES = "\ufe0e\ufe0f"
-"""They choose how the sign before them is drawn, and stand behind many a picture of an emoji."""
+"""Characters that choose how the one before them is drawn; many emoji have one."""
 
 
 def visible(text: str) -> str:

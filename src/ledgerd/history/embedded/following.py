@@ -66,7 +66,7 @@ def _opened(chain: Chain, folder: Path, settings: HistorySettings, space: Space)
 
 
 def follow_with_balances(chain: Chain, store: EmbeddedStore, settings: HistorySettings) -> None:
-    """Also record balances and images of accounts where wanted: from the head on, unless they are known up to it."""
+    """Also record balances and images of accounts, if wanted: from the head on, unless they are recorded up to it."""
     has_journal = settings.journal != "none"
     samplers = (*(PENALTIES,) * settings.balances, *(IMAGES,) * has_journal)
     follow(chain, store, BALANCES if settings.balances else None, {Block: samplers})

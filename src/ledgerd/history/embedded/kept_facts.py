@@ -41,10 +41,10 @@ class KeptBlock(NamedTuple):
     header: SignedHeader
     size: int
     operations: list[KeptOperation]
-    """In the order in which clients see them."""
+    """The operations, in the order in which clients see them."""
     missed: MissedSlotOwners
     changes: KeptChanges
-    """What accounts have since, and the penalties of validators, if they are recorded."""
+    """The changes of balances and the penalties of validators, if they are recorded."""
 
 
 class KeptFacts:

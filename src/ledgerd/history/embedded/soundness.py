@@ -24,7 +24,7 @@ from ledgerd.protocol.operations.touched import touched
 LAST_NUMBER = (1 << 32) - 1
 
 UNREADABLE = (OperatorError, struct.error, IndexError)
-"""What comes of reading rows that have rotted."""
+"""The errors of reading rows that are damaged."""
 
 
 class Soundness:

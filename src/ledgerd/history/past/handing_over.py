@@ -37,7 +37,7 @@ MOST_AT_ONCE = 100
 
 
 class OfferOutcome(Enum):
-    """What became of a history that was offered."""
+    """The outcome for a history that was offered."""
 
     NOT_YET = "not yet"
     ACCEPTED = "accepted"
@@ -62,7 +62,7 @@ class PastOffer:
         return not (self.folder / HISTORY_FOLDER).exists()
 
     def outcome(self) -> OfferOutcome | None:
-        """What the node has done so far; nothing while it has not read the offer. `PastRefused` says why it refuses."""
+        """The action of the node so far; None while it has not read the offer. `PastRefused` says why it refuses."""
         refused = self.folder / REFUSED
         if refused.exists():
             why = refused.read_text(encoding="utf-8")

@@ -35,7 +35,7 @@ INDEXES = Path(__file__).parent / "sql" / "indexes.sql"
 
 
 class FeedPosition(NamedTuple):
-    """Up to where the tables are filled."""
+    """The last block up to which the tables are filled."""
 
     first: int
     head: int
@@ -47,7 +47,7 @@ class FeedPosition(NamedTuple):
 
 
 class FeedBatch(NamedTuple):
-    """What is read for one transaction."""
+    """The rows for one transaction."""
 
     common: int
     """The last block in PostgreSQL that the chain has too."""

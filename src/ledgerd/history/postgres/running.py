@@ -36,7 +36,7 @@ _FOLDER = "SELECT setting FROM pg_settings WHERE name = 'data_directory'"
 
 
 class Pauses(Protocol):
-    """How a feed passes its time; `wait` says whether it is to end, as that of an event does."""
+    """The pauses of a feed. `wait` returns whether the feed is to end, as that of an event does."""
 
     def wait(self, seconds: float) -> bool: ...
 

@@ -20,7 +20,7 @@ NO_OPERATION = -1
 
 
 class KeptChange(NamedTuple):
-    """What an account has before and after an operation, or a step of a block."""
+    """The holdings of an account before and after an operation, or a step of a block."""
 
     account: str
     place: int
@@ -33,7 +33,7 @@ class KeptChange(NamedTuple):
 
 
 class KeptChanges(NamedTuple):
-    """What a block has changed, in the order of the changes."""
+    """The changes of a block, in their order."""
 
     balances: list[KeptChange]
     penalties: list[PenaltyChange]

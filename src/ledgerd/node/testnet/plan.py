@@ -62,7 +62,7 @@ KINDS_OF_PORTS = 4
 
 
 class NetworkKeys(msgspec.Struct, frozen=True):
-    """What is stored of a network between its starts."""
+    """The keys of a network, stored between its starts."""
 
     format: Annotated[int, Meta(ge=FORMAT, le=FORMAT)]
     nodes: Annotated[int, Meta(ge=1, le=MOST_NODES)]

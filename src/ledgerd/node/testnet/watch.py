@@ -81,7 +81,7 @@ def inspect(member: Member) -> MemberStatus | None:
 
 
 class NetworkMonitor:
-    """Asks all nodes together, and remembers irreversible blocks."""
+    """Asks all nodes at once, and remembers irreversible blocks."""
 
     def __init__(self, members: Sequence[Member]) -> None:
         self._members = members

@@ -29,7 +29,7 @@ class _Batch:
         self.numbered: list[tuple[int, bytes]] = []
         self.question: AwaitedAnswer | None = None
         self.error: Exception | None = None
-        """What ended the reading behind them."""
+        """The error that ended the reading after these blocks."""
 
 
 class LogReading(Closing):

@@ -83,7 +83,9 @@ async def watch_past(archive: Path, history: Path | None, changed: Callable[[], 
 
 
 def _marks(archive: Path, history: Path | None) -> tuple[int, ...]:
-    """When files were last added to a folder, and which file another is; a commit to that is no change."""
+    """When files were last added to the archive, and the inode of the history file; a commit to that does not change
+    it.
+    """
     return (*_facts(archive, ("st_ino", "st_mtime_ns")), *_facts(history, ("st_ino",)))
 
 

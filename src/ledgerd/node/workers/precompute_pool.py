@@ -32,7 +32,7 @@ ENDING_SECONDS = 2.0
 
 
 def spare_processors() -> int:
-    """How many processes can compute ahead without taking the chain's own processor."""
+    """The number of processes that can compute ahead without taking the chain's own processor."""
     return processors_beside(MOST_PROCESSES)
 
 

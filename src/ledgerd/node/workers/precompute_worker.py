@@ -25,7 +25,7 @@ from ledgerd.protocol.networks.parameters import ChainParameters
 from ledgerd.supervision.this_process import search_rarely
 
 MOST_BYTES = 8 << 20
-"""Of a request. Its answer is smaller, unless nobody has signed what is in its blocks."""
+"""The most bytes of a request. Its answer is smaller, unless nobody has signed the transactions of its blocks."""
 MOST_RESULTS = 4 * MOST_BYTES
 
 _NUMBER = struct.Struct("<I")

@@ -30,14 +30,14 @@ class Acceptance(Enum):
     """The result of pushing a block, by the classes of spec 04, section 12."""
 
     ACCEPTED = auto()
-    """It was applied, and the head has moved."""
+    """The block was applied, and the head has moved."""
     ALREADY_KNOWN = auto()
     FORK_DB_ONLY = auto()
-    """It is not on the best branch, or not yet."""
+    """The block is not on the best branch, or not yet."""
     DEAD_FORK = auto()
-    """It is on a branch that cannot become the best."""
+    """The block is on a branch that cannot become the best."""
     REJECTED = auto()
-    """It breaks a rule."""
+    """The block breaks a rule."""
 
 
 def acceptance_of(outcome: Outcome, running: float) -> Acceptance:
@@ -86,7 +86,7 @@ class ChainAccess:
 
     @property
     def lib_id(self) -> BlockId:
-        """Its id by the state; zeros if the state does not have it."""
+        """The id of the last irreversible block, by the state; zeros if the state does not have it."""
         return self._chain.irreversible_id
 
     @property
@@ -182,7 +182,9 @@ class ChainAccess:
         return MAX_SIZE_AHEAD * self._chain.globals.maximum_block_size
 
     def is_signed(self, block: Block | SignedHeader) -> bool:
-        """With the signing key of now, which may be another in the branch: `False` proves nothing."""
+        """Whether the block is signed with the present signing key of its validator. On its branch another key may be
+        in force, so `False` proves nothing.
+        """
         return self._chain.is_signed(block)
 
     @property

@@ -18,7 +18,7 @@ FUTURE_LIMIT = 3600
 MAX_EARLY, MAX_EARLY_OF_ADDRESS = 64, 8
 MAX_REJECTIONS, QUIET_SECONDS = 3, 120
 BLOCKS_AT_ONCE, SECONDS_AT_ONCE = 32, 0.01
-"""Of a sync, handed to the chain together: the block during which the time is over is the last. It is half a turn."""
+"""The most blocks of a sync that the chain gets at once, and the seconds after which no more are added: half a turn."""
 
 COUNTED_AS = {
     Acceptance.ACCEPTED: "accepted",

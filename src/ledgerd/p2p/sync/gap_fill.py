@@ -27,7 +27,7 @@ class GapFill:
         self._guide: int | None = None
         self._base = 0
         self._begin_at: int | None = None
-        """Where the next request begins, if not at the head."""
+        """The block at which the next request begins, if not at the head."""
 
     def ask(self) -> None:
         core = self._core

@@ -34,7 +34,7 @@ RECENT_SECONDS = 60.0
 
 
 class NetworkSurvey(NamedTuple):
-    """What is seen of the network, against where we stand."""
+    """What peers show of the network, and the state of our own chain beside it."""
 
     head: int
     irreversible: int
@@ -45,7 +45,7 @@ class NetworkSurvey(NamedTuple):
     signers: int
     """Scheduled validators with signatures in the best run of blocks that was shown."""
     needed: int
-    """How many of them prove a run."""
+    """The number of peers that prove a run."""
     trusted: int
     own_signers: int
     """Scheduled validators that have made blocks of the last round of our own chain."""

@@ -30,7 +30,7 @@ class Contact:
         self.next_attempt = now
         self.last_seen = now
         self.last_good = now
-        """When it was last connected, or first heard of."""
+        """The time when it was last connected, or first heard of."""
 
     def ended(self, connected_for: float | None, now: float, random: Random) -> None:
         self.peer = None

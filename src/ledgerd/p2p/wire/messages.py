@@ -220,7 +220,7 @@ def _read_hello(payload: bytes) -> Hello:
 
 
 class ReplyEnd(msgspec.Struct, frozen=True):
-    """What stands behind the blocks of a `BlockRangeReply`, and behind the block of a `BlockReply`."""
+    """The fields after the blocks of a `BlockRangeReply`, and after the block of a `BlockReply`."""
 
     next_available: UInt32
     is_last: bool

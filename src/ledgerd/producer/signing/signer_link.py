@@ -110,7 +110,9 @@ class SignerLink:
         self._files = files
         self._context: ssl.SSLContext | None = None
         self._on_change = on_change
-        """Is called at each change with why nothing would be signed now; an empty text where it would."""
+        """Called at each change with the reason why nothing would be signed now; the text is empty if blocks
+        would be.
+        """
         self._reported: str | None = None
         self._connection: SignerConnection | None = None
 
@@ -197,7 +199,7 @@ class SignerLink:
 
 
 async def status_of(place: SignerPlace, files: TlsFiles | None) -> tuple[signing_frames.SignerStatus | None, str]:
-    """How a signer is, or why that cannot be known."""
+    """The status of a signer, or the reason why it cannot be known."""
     link = SignerLink(place, files)
     try:
         return await link.status(), ""

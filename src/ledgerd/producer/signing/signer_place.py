@@ -67,7 +67,7 @@ class CertifiedPlace(msgspec.Struct, frozen=True):
 
     @property
     def files(self) -> TlsFiles | None:
-        """What a connection over TLS needs; nothing unless all of it is there."""
+        """The files that a connection over TLS needs; None unless all of them are configured."""
         if self.certificate is None or self.certificate_key is None or self.authority is None:
             return None
         return TlsFiles(self.certificate, self.certificate_key, self.authority)

@@ -33,7 +33,7 @@ MOST_TEXT = MOST_FRAME - _HEAD.size
 
 
 class SigningVerdict(IntEnum):
-    """What a signer answers."""
+    """The verdict in a signer's answer."""
 
     SIGNED = 0
     SIGNED_ANOTHER = 1
@@ -68,13 +68,13 @@ class SigningQuestion(NamedTuple):
 
 
 class StatusQuestion(NamedTuple):
-    """How the signer is."""
+    """A request for the status of the signer."""
 
     number: int
 
 
 class SignerAnswer(NamedTuple):
-    """What came of a question."""
+    """The answer to a question."""
 
     number: int
     verdict: SigningVerdict
@@ -93,7 +93,7 @@ class SignerAnswer(NamedTuple):
 
 
 class SignerStatus(msgspec.Struct, frozen=True):
-    """How a signer is, for people and for `ledgerd doctor`."""
+    """The status of a signer, for people and for `ledgerd doctor`."""
 
     validators: tuple[str, ...]
     keys: tuple[str, ...]

@@ -35,7 +35,7 @@ ALIKE = 500_000
 FARTHEST_ALONE = 3 * MICRO
 
 SENT, REPEATED = slice(40, 48), slice(24, 32)
-"""Where a question says when it was sent, and where the answer repeats it."""
+"""The bytes with the time at which a question was sent, and those where the answer repeats it."""
 
 Address = tuple[str, int]
 
@@ -57,10 +57,10 @@ def request(now: int) -> bytes:
 
 
 class NtpAnswer(msgspec.Struct, frozen=True):
-    """What a server has answered."""
+    """The answer of a server, in microseconds."""
 
     offset: int
-    """How far our clock is behind the server's."""
+    """Our clock is behind the server's by so much."""
     delay: int
 
 
@@ -86,7 +86,7 @@ class Round:
         self._asked[server] = packet[SENT]
 
     def answer(self, server: Address, packet: bytes, received: int) -> NtpAnswer | None:
-        """Read an answer; nothing where it answers no question of this round, or was given before."""
+        """Read an answer; None if it answers no question of this round, or was given before."""
         answer = answer_of(packet, received)
         if answer is None or server in self._answers or self._asked.get(server) != packet[REPEATED]:
             return None
@@ -118,7 +118,7 @@ def _average(values: Collection[int]) -> int:
 
 
 class AnswerVerdict(Enum):
-    """What became of an answer."""
+    """The outcome for an answer."""
 
     ACCEPTED = "accepted"
     TOO_SLOW = "too slow"

@@ -105,7 +105,7 @@ class Bundle(msgspec.Struct, kw_only=True):
 
 
 class Bundles:
-    """Writes them into a folder, up to a number."""
+    """Writes bundles into a folder, up to the most that it may hold."""
 
     def __init__(self, folder: Path, program: str, configuration: Mapping[str, str]) -> None:
         self._folder = folder

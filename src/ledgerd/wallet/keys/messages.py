@@ -169,7 +169,7 @@ class Signatures(KeeperAnswer):
 
 
 class MemoText(KeeperAnswer):
-    """A memo."""
+    """The text of a memo, encrypted or decrypted."""
 
     text: str
 

@@ -92,7 +92,7 @@ async def block(visit: Visit) -> PageAnswer:
 
 
 class _ShownBlock(NamedTuple):
-    """What the page of a block shows of it."""
+    """The contents of a block that its page shows."""
 
     block: Mapping[str, Any]
     id: str
@@ -114,7 +114,7 @@ async def _summed_up(visit: Visit, number: int, start: int) -> _ShownBlock | Non
 
 
 async def _whole(visit: Visit, number: int, start: int) -> _ShownBlock | None:
-    """From a node without a history: the operations that stand in the block itself."""
+    """A block from a node without a history: only the operations that are in the block itself."""
     content, following = await visit.ask(
         NodeCall("database_api", "get_block", (number,)),
         NodeCall("database_api", "get_block_header", (min(number + 1, LAST_NUMBER),)),

@@ -251,7 +251,7 @@ MOST_WATCHED = 64
 
 
 class MonitorSettings(msgspec.Struct, frozen=True):
-    """Whose slots are followed."""
+    """The validators whose slots are followed."""
 
     names: tuple[AccountName, ...] = ()
 

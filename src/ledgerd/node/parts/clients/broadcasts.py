@@ -33,7 +33,7 @@ from ledgerd.rpc.link.topics import BROADCAST_BLOCK, BROADCAST_TRANSACTION, Broa
 log = logging.getLogger(__name__)
 
 FUTURE_SECONDS = 5
-"""How far ahead of the clock a block may be."""
+"""Seconds by which a block may be ahead of the clock."""
 
 CLIENT_SIGNATURES, CLIENT_SIGNATURES_A_SECOND = 5_000, 1_000
 FREE_SIGNATURES = 2
@@ -43,7 +43,7 @@ FREE_UNPROVEN = 4 << 10
 others have used up leaves each one its part, and a newcomer this much at once.
 """
 REFUSED_COST = 10
-"""How many times its signatures a transaction costs besides, where it was refused."""
+"""A refused transaction is charged so many times its signatures on top."""
 
 LOCKED = "Unable to acquire WRITE lock"
 CURRENT_SECONDS = 30
@@ -78,7 +78,7 @@ class QueuedBroadcast(NamedTuple):
 
 
 class BroadcastSender(NamedTuple):
-    """What one who sends broadcasts has here."""
+    """The quotas of one sender of broadcasts."""
 
     allowance: Allowance
     waiting: deque[QueuedBroadcast]
@@ -282,7 +282,7 @@ class Broadcasts:
         return looks
 
     def _push_block(self, asked: Broadcast, allowance: Allowance) -> None:
-        """What its size and header say is looked at first: a whole block takes many times longer to decode."""
+        """Check size and header first: decoding a whole block takes many times longer."""
         chain, packed = self._chain.chain, asked.packed
         require_block_size(len(packed), MAX_SIZE_AHEAD * chain.globals.maximum_block_size)
         header = codec_of(SignedHeader).decode(packed)

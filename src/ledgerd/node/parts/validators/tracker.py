@@ -28,7 +28,9 @@ SEEN_KEPT = 1_000
 
 
 def slot_time_of(timestamp: int) -> int:
-    """When the slot of a block begins: a block may have any time within its slot (spec 03, section 6)."""
+    """The second at which the slot of a block begins: a block may have any time within its slot (spec 03,
+    section 6).
+    """
     return timestamp - timestamp % BLOCK_INTERVAL
 
 
@@ -62,7 +64,7 @@ class Payment(NamedTuple):
     validator: AccountName
     block: int
     amount: int
-    """In millionths of a share."""
+    """Millionths of a share."""
 
 
 class SeenBlock(NamedTuple):

@@ -61,7 +61,7 @@ class KeptPlace(NamedTuple):
 
 
 class StorageGauges:
-    """Writes the sizes of what is kept."""
+    """Writes gauges on the sizes of stores and files."""
 
     def __init__(self, cells: Cells, places: Mapping[str, KeptPlace]) -> None:
         self._cells = cells

@@ -61,7 +61,9 @@ async def replace_state(
 
 
 def _present(chain: ChainPart) -> tuple[int, tuple[int, str] | None]:
-    """The last irreversible block: after blocks were undone, the log may know a later one than the state."""
+    """The number of the head, and the last irreversible block with its id, if there is one. After blocks were undone,
+    the log may know a later one than the state.
+    """
     opened = chain.chain
     number = max(opened.irreversible, opened.block_log.head_number)
     return opened.head_number, (number, opened.id_at(number).hex()) if number else None
