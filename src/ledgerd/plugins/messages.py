@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from ledgerd.basics.frames import framed
+from ledgerd.basics.framing.frames import framed
 
 MOST_ORDER = 1 << 20
 MOST_REPORT = 1 << 20

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 import msgspec
 
 from ledgerd.basics.failures import reason_of
-from ledgerd.basics.frames import FrameFault, read_frame_of
+from ledgerd.basics.framing.frames import FrameFault, read_frame_of
 from ledgerd.basics.printable import printable
 from ledgerd.metrics.cells import Cells
 from ledgerd.metrics.table import plugins as table

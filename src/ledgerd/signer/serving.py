@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import cast
 
-from ledgerd.basics.frames import FrameBuffer, FrameFault
+from ledgerd.basics.framing.frames import FrameBuffer, FrameFault
 from ledgerd.producer.signing.signing_frames import MOST_FRAME, packed_answer, read_question
 from ledgerd.protocol.types.endpoint import Endpoint
 from ledgerd.signer.clients import Clients

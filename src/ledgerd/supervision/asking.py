@@ -13,7 +13,7 @@ from contextlib import suppress
 from selectors import EVENT_READ, EVENT_WRITE, DefaultSelector
 
 from ledgerd.basics.closing import Closing
-from ledgerd.basics.frames import FrameBuffer, FrameFault, framed
+from ledgerd.basics.framing.frames import FrameBuffer, FrameFault, framed
 from ledgerd.supervision.processes import Child
 
 log = logging.getLogger(__name__)

@@ -17,7 +17,7 @@ from types import TracebackType
 
 import msgspec
 
-from ledgerd.basics.frames import CutOff, framed, read_frame
+from ledgerd.basics.framing.frames import CutOff, framed, read_frame
 from ledgerd.codec import DecodeError, codec_of
 from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.blocks.precomputed import precompute

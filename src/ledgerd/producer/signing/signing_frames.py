@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from ledgerd.basics.frames import FrameFault, framed
+from ledgerd.basics.framing.frames import FrameFault, framed
 from ledgerd.basics.printable import printable
 from ledgerd.codec import codec_of
 from ledgerd.codec.errors import CodecError

@@ -20,7 +20,7 @@ import lmdb
 import msgspec
 
 from ledgerd.basics.closing import on_error
-from ledgerd.basics.frames import FrameBuffer, FrameFault
+from ledgerd.basics.framing.frames import FrameBuffer, FrameFault
 from ledgerd.basics.printable import printable
 from ledgerd.producer.signing.signer_place import tls_context
 from ledgerd.protocol.errors import OperatorError

@@ -9,7 +9,7 @@ from contextlib import ExitStack, suppress
 
 import msgspec
 
-from ledgerd.basics.frames import FrameFault, read_frame_of
+from ledgerd.basics.framing.frames import FrameFault, read_frame_of
 from ledgerd.chain.log.rolling import ROLLING_BLOCKS
 from ledgerd.codec import codec_of
 from ledgerd.protocol.blocks.block import Block

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable
 from typing import NamedTuple
 
-from ledgerd.basics.frames import FrameFault
+from ledgerd.basics.framing.frames import FrameFault
 from ledgerd.replica.digest import packed_digest
 from ledgerd.replica.serving.node_digest import NodeDigest
 from ledgerd.replica.source import NodeFiles

@@ -10,7 +10,7 @@ from ledgerd.protocol.types.endpoint import Endpoint
 from ledgerd.shadow.settings import SnapshotPlace
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.exchange.client import ask, download
-from ledgerd.snapshot.exchange.fetching import check
+from ledgerd.snapshot.exchange.download import check
 from ledgerd.snapshot.file.directory import StoredSnapshot, kept_in, number_in
 from ledgerd.supervision.this_process import on_a_loop
 

@@ -1,4 +1,4 @@
-"""The snapshot client: sockets to snapshot servers, and the downloaded file; requests are made in `fetching`."""
+"""The snapshot client: sockets to snapshot servers, and the downloaded file; `download` decides on the requests."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ledgerd.basics.durable import put_in_place
 from ledgerd.basics.failures import reason_of
 from ledgerd.protocol.types.endpoint import Endpoint
 from ledgerd.snapshot.exchange import frames
-from ledgerd.snapshot.exchange.fetching import LARGEST_FILE, PART, Download, Unavailable, check, refusal
+from ledgerd.snapshot.exchange.download import LARGEST_FILE, PART, Download, Unavailable, check, refusal
 from ledgerd.snapshot.file.directory import DOWNLOAD, name_of
 from ledgerd.supervision.progress import MEGABYTES, ProgressLine, shown
 from ledgerd.supervision.tasks import all_of

@@ -13,7 +13,7 @@ from ledgerd.protocol.types.identifiers import ChainId
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.exchange import client
 from ledgerd.snapshot.exchange.client import SnapshotConnection, connected
-from ledgerd.snapshot.exchange.fetching import Download, Unavailable
+from ledgerd.snapshot.exchange.download import Download, Unavailable
 from ledgerd.snapshot.exchange.frames import AccessDenied, InfoReply, NoSnapshot, ProtocolFault
 from ledgerd.snapshot.file.read import chain_named_by
 from ledgerd.supervision.this_process import on_a_loop

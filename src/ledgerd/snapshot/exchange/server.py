@@ -1,4 +1,4 @@
-"""The snapshot server: the sockets of clients. `serving` decides on the answers."""
+"""The snapshot server: the sockets of clients. `server_session` decides on the answers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ledgerd.snapshot.exchange.frames import (
     packed,
     part_head,
 )
-from ledgerd.snapshot.exchange.serving import AdmissionControl, Answer, FileRange, Offer, ServerSession
+from ledgerd.snapshot.exchange.server_session import AdmissionControl, Answer, FileRange, Offer, ServerSession
 from ledgerd.snapshot.file.directory import StoredSnapshot, newest_in
 from ledgerd.supervision.line_rates import LineRate, limited
 from ledgerd.supervision.tasks import Tasks, stream_server

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from ledgerd.basics.frames import CutOff, framed, read_frame
+from ledgerd.basics.framing.frames import CutOff, framed, read_frame
 from ledgerd.protocol.networks.parameters import ChainParameters
 from ledgerd.protocol.properties import json_defaults_of
 from ledgerd.snapshot.file.batches import decoded

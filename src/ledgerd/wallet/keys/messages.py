@@ -10,7 +10,7 @@ import socket
 
 import msgspec
 
-from ledgerd.basics.frames import LENGTH, FrameFault, framed, read_frame
+from ledgerd.basics.framing.frames import LENGTH, FrameFault, framed, read_frame
 from ledgerd.wallet.errors import WalletError
 
 READY = b"ready\n"
