@@ -8,13 +8,14 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from ledgerd.codec import codec_of
 from ledgerd.explorer.words.times import seconds_of
+from ledgerd.protocol.types.arrays import NameRow
 
 BLOCKS_KEPT = 128
 TRANSFERS_KEPT = 12
 SLOTS_SHOWN = 21
 MOST_SLOTS = 42
-NAME_DIGITS = 64
 
 HeadProperties = Mapping[str, Any]
 
@@ -140,8 +141,6 @@ class ChainWatch:
 
 
 def scheduled_names(schedule: Mapping[str, Any]) -> tuple[str, ...]:
-    """The validators of a round, by their slots: names of 32 bytes, padded with zeros."""
-    text = str(schedule.get("current_shuffled_validators", ""))
-    parts = (text[at : at + NAME_DIGITS] for at in range(0, len(text), NAME_DIGITS))
-    names = [bytes.fromhex(each).rstrip(b"\0").decode("utf-8", "replace") for each in parts]
-    return tuple(names[: int(schedule.get("num_scheduled_validators", 0))])
+    """The validators of a round, in the order of their slots."""
+    names = codec_of(NameRow).from_json(schedule.get("current_shuffled_validators", ""))
+    return names[: int(schedule.get("num_scheduled_validators", 0))]
