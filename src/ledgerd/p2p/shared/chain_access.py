@@ -21,7 +21,8 @@ log = logging.getLogger(__name__)
 TIPS_ABOVE_HEAD = 5
 DEAD_FORK_GRACE_SECONDS = 60
 DEAD_FORK_GRACE_BLOCKS = 10
-MAX_SIZE_AHEAD = 2
+MOST_SIZES_AHEAD = 2
+"""A block may have so many times the size that is allowed at our head: validators vote on the size."""
 MOST_DECODED = 128 * 1024
 """Bytes of blocks without a checksum that are checked for one range; the reply ends there."""
 
@@ -179,7 +180,7 @@ class ChainAccess:
     @property
     def largest_block(self) -> int:
         """A multiple of the largest size that is allowed now: validators vote on it."""
-        return MAX_SIZE_AHEAD * self._chain.globals.maximum_block_size
+        return MOST_SIZES_AHEAD * self._chain.globals.maximum_block_size
 
     def is_signed(self, block: Block | SignedHeader) -> bool:
         """Whether the block is signed with the present signing key of its validator. On its branch another key may be

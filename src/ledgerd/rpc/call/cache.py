@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-MAX_BYTES = 32 * 1024 * 1024
+MOST_BYTES = 32 * 1024 * 1024
+"""Bytes of the answers of one worker that are kept."""
 LONGEST_REQUEST = 4 * 1024
 LONGEST_ANSWER = 1024 * 1024
 
@@ -34,7 +35,7 @@ class CachedAnswer:
 class AnswerCache:
     """Answers by request. When it is full, all are dropped."""
 
-    def __init__(self, entries: int = 10_000, most_bytes: int = MAX_BYTES) -> None:
+    def __init__(self, entries: int = 10_000, most_bytes: int = MOST_BYTES) -> None:
         self._entries = entries
         self._most_bytes = most_bytes
         self._openings: dict[bytes, CachedAnswer] = {}

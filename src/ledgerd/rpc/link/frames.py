@@ -14,7 +14,7 @@ import msgspec
 from ledgerd.basics.framing.frames import FrameFault, framed
 from ledgerd.codec.json.errors import Layer
 
-MAX_FRAME = 16 * 1024 * 1024
+MOST_FRAME = 16 * 1024 * 1024
 """The most bytes of a frame: more than the largest block, and than the largest request body that is passed on."""
 
 
@@ -89,7 +89,7 @@ class LinkFault(FrameFault):
 
 def frame(message: LinkMessage) -> bytes:
     payload = _encoder.encode(message)
-    if len(payload) > MAX_FRAME:
+    if len(payload) > MOST_FRAME:
         raise LinkFault(f"a message of {len(payload)} bytes")
     return framed(payload)
 

@@ -21,7 +21,8 @@ HEAD = "head"
 
 STOP = "stop"
 
-MAX_QUESTIONS = 4_096
+MOST_QUESTIONS = 4_096
+"""Requests of a worker that have no answer yet; a further one fails at once."""
 
 ANSWER_SECONDS = 60.0
 """A request takes one turn of the chain's thread at most; what takes longer, such as a confirmation, is an event."""
@@ -49,7 +50,7 @@ class Link(FrameConnection):
     """The link of one worker. When it is closed, the node has ended, and the worker ends."""
 
     def __init__(self, number: int = 0, *, answer_seconds: float = ANSWER_SECONDS) -> None:
-        super().__init__(frames.MAX_FRAME)
+        super().__init__(frames.MOST_FRAME)
         self.number = number
         self.lost = asyncio.Event()
         self._answer_seconds = answer_seconds
@@ -68,7 +69,7 @@ class Link(FrameConnection):
         self.lost.set()
 
     async def ask(self, topic: str, payload: bytes) -> bytes:
-        if self.lost.is_set() or len(self._questions) >= MAX_QUESTIONS:
+        if self.lost.is_set() or len(self._questions) >= MOST_QUESTIONS:
             raise Unreachable("the link is down" if self.lost.is_set() else "too many questions are open")
         self._next_question += 1
         number = self._next_question

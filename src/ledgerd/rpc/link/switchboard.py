@@ -24,13 +24,13 @@ LOGGED = Layer("the node's log says more", {})
 
 SENT_TO_ALL = frozenset((DETAILS, HEAD, HEALTH, PLUGIN_APIS, SHADOW_GATE, STATUS, STOP, PENDING))
 
-MAX_RUNNING = 256
+MOST_RUNNING = 256
 """Unanswered requests of one worker; with more, its socket is not read (back-pressure)."""
 
-MAX_PENDING_BYTES = 16 * 1024 * 1024
+MOST_PENDING_BYTES = 16 * 1024 * 1024
 """Bytes of pending changes kept for workers that start later; above that, a new worker sees only committed state."""
 
-MAX_UNREAD = 64 * 1024 * 1024
+MOST_UNREAD = 64 * 1024 * 1024
 """The largest send buffer of a worker's link."""
 
 
@@ -38,7 +38,7 @@ class WorkerLink(FrameConnection):
     """The link to one worker."""
 
     def __init__(self, board: Switchboard, on_heartbeat: Callable[[], None]) -> None:
-        super().__init__(frames.MAX_FRAME)
+        super().__init__(frames.MOST_FRAME)
         self._board = board
         self._tasks = Tasks(self._failed)
         self.topics = set(SENT_TO_ALL)
@@ -62,7 +62,7 @@ class WorkerLink(FrameConnection):
         match message:
             case frames.Ask():
                 self._tasks.begin(self._work(message)).add_done_callback(self._worked)
-                if len(self._tasks) >= MAX_RUNNING and self._transport is not None:
+                if len(self._tasks) >= MOST_RUNNING and self._transport is not None:
                     self._transport.pause_reading()
             case frames.Subscribe(topic):
                 self.topics.add(topic)
@@ -93,14 +93,14 @@ class WorkerLink(FrameConnection):
         self.close()
 
     def _worked(self, _: asyncio.Task[None]) -> None:
-        if self._transport is not None and self.is_open and len(self._tasks) < MAX_RUNNING:
+        if self._transport is not None and self.is_open and len(self._tasks) < MOST_RUNNING:
             self._transport.resume_reading()
 
     def send(self, framed: bytes) -> None:
         """Send a frame; disconnect the worker if its send buffer is full."""
         if self._transport is None or not self.is_open:
             return
-        if self._transport.get_write_buffer_size() > MAX_UNREAD:
+        if self._transport.get_write_buffer_size() > MOST_UNREAD:
             log.error("the send buffer of an API worker is full: its link is cut")
             self.close()
         else:
@@ -125,7 +125,7 @@ class Switchboard:
         self._links.add(link)
         for topic, payload in self._retained.items():
             link.send(frames.frame(frames.TopicEvent(topic, payload)))
-        if self._pending_bytes <= MAX_PENDING_BYTES:
+        if self._pending_bytes <= MOST_PENDING_BYTES:
             for framed in self._pending:
                 link.send(framed)
 
@@ -152,7 +152,7 @@ class Switchboard:
             self._pending_bytes = 0
             return
         self._pending_bytes += len(framed)
-        if self._pending_bytes <= MAX_PENDING_BYTES:
+        if self._pending_bytes <= MOST_PENDING_BYTES:
             self._pending.append(framed)
         else:
             self._pending.clear()

@@ -15,7 +15,7 @@ from ledgerd.protocol.types.identifiers import BlockId
 
 HEADER = struct.Struct("<II")
 
-LARGEST_REQUEST = 262_144
+MAX_REQUEST = 262_144
 """Bytes of payload that a server reads (spec 06, section 14.2)."""
 
 

@@ -14,7 +14,7 @@ from typing import BinaryIO
 from ledgerd.basics.closing import on_error
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.snapshot.exchange.frames import (
-    LARGEST_REQUEST,
+    MAX_REQUEST,
     AccessDenied,
     MessageReader,
     ProtocolFault,
@@ -137,7 +137,7 @@ class SnapshotServer:
             self._admission.leave(address)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, address: str) -> None:
-        session, frames = ServerSession(_now()), MessageReader(LARGEST_REQUEST)
+        session, frames = ServerSession(_now()), MessageReader(MAX_REQUEST)
         request = await _next(reader, frames, session)
         if request is None:
             return

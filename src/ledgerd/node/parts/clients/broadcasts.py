@@ -20,7 +20,7 @@ from ledgerd.codec import codec_of
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.p2p.shared.allowances import MEMBERS_OF_A_SIGNATURE, REMEMBERED, Allowance, signatures_of_time
-from ledgerd.p2p.shared.chain_access import MAX_SIZE_AHEAD
+from ledgerd.p2p.shared.chain_access import MOST_SIZES_AHEAD
 from ledgerd.p2p.turns import Turns
 from ledgerd.protocol.blocks.block import Block, SignedHeader, require_block_size
 from ledgerd.protocol.blocks.transaction import Transaction
@@ -284,7 +284,7 @@ class Broadcasts:
     def _push_block(self, asked: Broadcast, allowance: Allowance) -> None:
         """Check size and header first: decoding a whole block takes many times longer."""
         chain, packed = self._chain.chain, asked.packed
-        require_block_size(len(packed), MAX_SIZE_AHEAD * chain.globals.maximum_block_size)
+        require_block_size(len(packed), MOST_SIZES_AHEAD * chain.globals.maximum_block_size)
         header = codec_of(SignedHeader).decode(packed)
         latest = self._time.wall() // MICRO + FUTURE_SECONDS
         require(header.timestamp <= latest, "block.timestamp.sec_since_epoch() <= max_accept_time: ")
