@@ -32,7 +32,9 @@ PROJECTIONS = "projections"
 TOKEN_BYTES = COUNT_BYTES = 8
 
 PROJECTION_STEPS: tuple[Conversion, ...] = ()
-"""Of this store, one for each format after that of version 1.0.0, which are those of the state."""
+"""The conversions of this store, one for each format after that of version 1.0.0; the formats are those of
+the state.
+"""
 
 NAMES, BEGUN, CHAIN = "names", "begun", "chain id"
 

@@ -42,7 +42,7 @@ class ProjectionReader(Closing):
         self._reader: StateReader | None = None
         self._inode: tuple[int, int] | None = None
         self._problem = ""
-        """What was said of them last."""
+        """The last problem that was logged."""
 
     @contextmanager
     def snapshot(self) -> Iterator[View]:

@@ -42,7 +42,7 @@ class MessageKind(IntEnum):
 
 
 class ReplicaHello(msgspec.Struct, frozen=True):
-    """What a replica has."""
+    """The position of a replica: its state, and the blocks of its log."""
 
     version: int
     layout: bytes
@@ -56,7 +56,7 @@ class ReplicaHello(msgspec.Struct, frozen=True):
 
 
 class Welcome(msgspec.Struct, frozen=True):
-    """What the node will send."""
+    """The chain of the node, and from where it sends."""
 
     chain_id: bytes
     head: int

@@ -14,7 +14,7 @@ class StreamSettings(CertifiedPlace, frozen=True):
 
     @property
     def fault(self) -> str:
-        """What is wrong with them together; empty where nothing is."""
+        """The fault of the options together; empty if there is none."""
         given = [each for each in (self.certificate, self.certificate_key, self.authority) if each is not None]
         if self.place is None:
             return "the certificates are for a place, and none is named" if given else ""

@@ -18,7 +18,7 @@ IdAt = Callable[[int], str]
 
 
 class GateReport(msgspec.Struct, frozen=True, array_like=True):
-    """How the gate of a node stands, for who shows it."""
+    """The state of the gate, for pages and metrics."""
 
     is_required: bool = False
     most_behind: int = 0

@@ -13,7 +13,7 @@ from ledgerd.protocol.types.endpoint import Endpoint
 
 DEFAULT_RATE = 10
 LEAST_RATE = 5
-"""With fewer requests a second, what is asked of each block and round takes longer than they."""
+"""With fewer requests a second, the questions of each block and round take longer than blocks and rounds."""
 DEFAULT_PROCESSOR = 20
 DEFAULT_SNAPSHOT_HOURS = 24
 DEFAULT_SNAPSHOT_MIB = 2_048
@@ -48,7 +48,7 @@ class ShadowSettings(msgspec.Struct, frozen=True):
     processor: int = DEFAULT_PROCESSOR
     """Percent of one core that the comparison takes at most."""
     snapshots: str | None = None
-    """Where the other node serves or writes its snapshots."""
+    """The place where the other node serves or writes its snapshots."""
     snapshots_hours: int = DEFAULT_SNAPSHOT_HOURS
     """Hours between two compared snapshots."""
     snapshots_most_mib: int = DEFAULT_SNAPSHOT_MIB
@@ -59,7 +59,7 @@ class ShadowSettings(msgspec.Struct, frozen=True):
 
 
 class SnapshotTask(msgspec.Struct, frozen=True):
-    """Whose snapshots are compared, and with what."""
+    """The places of the snapshots that are compared, how often, and the limits."""
 
     theirs: str
     """The place of those of the other node."""
@@ -77,7 +77,7 @@ class SnapshotTask(msgspec.Struct, frozen=True):
 
 
 class ShadowOrder(msgspec.Struct, frozen=True):
-    """What a shadow is told at its start."""
+    """The first message to the process of a shadow."""
 
     ours: str
     theirs: str

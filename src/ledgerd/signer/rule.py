@@ -47,7 +47,7 @@ class ClockReading(NamedTuple):
 
 
 class Judgement(NamedTuple):
-    """What came of a header."""
+    """The judgement of a header."""
 
     verdict: SigningVerdict
     reason: str = ""
@@ -80,7 +80,9 @@ class SigningRule:
         self._nothing_up_to = 0
         """The last slot that is not signed after an unclean stop."""
         self._waits_since: int | None = None
-        """How often the clock had been set when that slot was computed; nothing until the clock can be believed."""
+        """The number of times the clock had been set when that slot was computed; None until the clock can be
+        believed.
+        """
         self._has_stopped_cleanly = has_stopped_cleanly
 
     @property

@@ -23,7 +23,7 @@ ENDING_SECONDS = 2.0
 
 
 class AwaitedAnswer:
-    """What a process was asked, and its answer once that is there."""
+    """A question to a process, with its answer once that has come."""
 
     def __init__(self) -> None:
         self.answer: bytes | None = None
@@ -99,7 +99,7 @@ class AskedProcesses(Closing):
         return question
 
     def exchange(self) -> None:
-        """Send and receive what can be without waiting."""
+        """Send and receive as much as can be without waiting."""
         self._exchange(0)
 
     def wait_for(self, question: AwaitedAnswer, seconds: float) -> None:

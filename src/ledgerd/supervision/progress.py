@@ -19,7 +19,7 @@ WINDOW_SECONDS = 10.0
 
 
 class ProgressStep(NamedTuple):
-    """What there is to say of a moment."""
+    """The progress at a moment."""
 
     work: str
     text: str

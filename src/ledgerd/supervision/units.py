@@ -19,7 +19,7 @@ UNITS = "ledgerd*.service"
 LONGEST = 1 << 20
 """Bytes of a file that are read."""
 OTHER_COMMAND = re.compile(r"ledgerd(?:\.cli)?\s+[a-z]")
-"""How a line begins that starts something else than a node: a signer, an explorer, an API node."""
+"""The beginning of a line that starts something else than a node: a signer, an explorer, an API node."""
 _CONTINUED = re.compile(r"\\\n")
 
 

@@ -15,7 +15,7 @@ class RequestRefused(Exception):
     def __init__(self, message: str, data: Any = None, code: object = None) -> None:  # noqa: ANN401 - JSON of the node
         super().__init__(message.strip())
         self.data = data
-        """What the node says besides: its `name` names the rule."""
+        """More of the node's error: its `name` names the rule."""
         self.code = code
 
     @property

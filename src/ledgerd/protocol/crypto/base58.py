@@ -11,7 +11,7 @@ LONGEST_TEXT = 2_097_152
 """The size of the largest block. The reference reads any length; no longer text can be part of the ledger."""
 
 LONGEST_DATA = 4_096
-"""Only keys and memos are ever written, and a memo has less than 2,048 bytes."""
+"""The most bytes that are written: only keys and memos are, and a memo has less than 2,048 bytes."""
 
 _WHITESPACE = " \t\n\v\f\r"
 _SYMBOLS = ALPHABET.encode()
@@ -38,7 +38,7 @@ _JOINS = tuple(
     )
     for lane in _LANES
 )
-"""For each step: how many bits a digit has, those of every second digit, and what a high digit counts for too much."""
+"""For each step: the bits of a digit, those of every second digit, and the excess of a high digit."""
 
 
 def encode(data: bytes) -> str:

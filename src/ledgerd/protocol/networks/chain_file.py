@@ -147,7 +147,7 @@ READERS: dict[str, Callable[[object, str, Path], Any]] = {
 
 
 def _last_hardfork(document: dict[str, Any], base: ChainParameters, path: Path) -> tuple[Hardfork, ...]:
-    """Those that the network knows of, which may stop before the latest: its version is that of the last one."""
+    """The hardforks that the network knows, which may stop before the latest: its version is that of the last one."""
     latest = base.last_hardfork.number
     last = document.get(LAST_HARDFORK, latest)
     if type(last) is not int or not 0 <= last <= latest:

@@ -47,7 +47,7 @@ MOST_RECORD = 1 << 30
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 5.0
 """A node that starts again is followed again before its next blocks; a connection costs it little."""
 STOP_SECONDS = 1.0
-"""How often a silent connection looks whether it is to stop."""
+"""The pause after which a silent connection checks whether it is to stop."""
 LEAST_STATE = 1 << 20
 MOST_REASON = 500
 """Characters of why a node does not serve, which are logged and sent to clients."""
@@ -62,7 +62,7 @@ class FollowStatus(msgspec.Struct, frozen=True):
     node_head: int = 0
     """The head of the node, as it was last received."""
     received_at: float = 0.0
-    """When the node last sent something, by the monotonic clock; 0.0 if never."""
+    """The time of the last message from the node, by the monotonic clock; 0.0 if there was none."""
     is_sound: bool = False
     """Whether its state may be served: it is whole, and no digest has differed."""
     problem: str = ""

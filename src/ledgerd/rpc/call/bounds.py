@@ -33,7 +33,7 @@ class RequestBudget:
 
     def __init__(self, limits: Limits, count: Callable[[str], None] = lambda _: None, share: str = "") -> None:
         self.share = share
-        """What is charged for broadcasts (see `Asker`)."""
+        """The name under which broadcasts are charged (see `Asker`)."""
         self._limits = limits
         self._count = count
         self._names = 0

@@ -57,7 +57,7 @@ class Nothing(msgspec.Struct, frozen=True):
 
 
 class Answering(Enum):
-    """When a method answers."""
+    """Whether a method answers at once, later, or again and again."""
 
     AT_ONCE = "at once"
     LATER = "later"
@@ -100,7 +100,7 @@ class Method:
         self.examples: Sequence[Sequence[Json]] = ()
         self.alias_of = ""
         self.described: dict[str, Json] | None = None
-        """Its method object of OpenRPC, where another process has written that."""
+        """The OpenRPC description of the method, if another process has written it."""
 
     @cached_property
     def _hints(self) -> dict[str, object]:

@@ -41,7 +41,7 @@ READ_TURN_BYTES = 64 * 1024
 """Received bytes after which others are served first."""
 
 SECONDS_A_BYTE = 1e-8
-"""What it takes at least to read a byte of JSON."""
+"""The least time for reading a byte of JSON."""
 
 WRITE_BYTES = 64 * 1024
 """Bytes of answers that a client need not have taken for us to answer on."""
@@ -61,7 +61,7 @@ class Connection(asyncio.Protocol):
     def __init__(self, service: Server, asker: Asker = NOBODY) -> None:
         self.service = service
         self.turns = service.turns
-        """Whose work is done next."""
+        """Chooses the connection whose work is done next."""
         self.asker = asker
         self.host = ""
         """The address itself, where limits go by its network."""

@@ -6,7 +6,7 @@ from ledgerd.sdk.errors import ClientError
 
 
 class ForkTooDeep(ClientError):
-    """What the stream has given is not in the chain any more, and it does not know from where on."""
+    """Blocks that the stream has given are not on the chain any more, and it does not know from where on."""
 
 
 class PastNotKept(ClientError):

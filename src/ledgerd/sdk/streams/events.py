@@ -66,7 +66,7 @@ class OperationEvent(msgspec.Struct, frozen=True):
     operation: Operation
     place: PlaceInBlock
     transaction_id: TransactionId
-    """Zeros for what the chain itself does after the transactions."""
+    """The id of its transaction; zeros for what the chain itself does after the transactions."""
     block_id: BlockId
     time: int
     """The time of its block, in seconds since 1970."""

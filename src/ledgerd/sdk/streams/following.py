@@ -30,7 +30,7 @@ Steps: TypeAlias = AsyncGenerator["BlockEvent | Undone", None]
 
 SHOWN_DIGITS = 16
 FIRST_STEP = 4
-"""How many blocks back the beginning of a fork is looked for at first."""
+"""The number of blocks by which the search for the beginning of a fork goes back first."""
 MOST_IDLE = 6
 """A node is asked so often in a row whether it has a new block; then another, if there is one."""
 

@@ -31,12 +31,12 @@ MOST_ACCOUNTS = 20_000
 
 
 class BandwidthUse(msgspec.Struct, frozen=True):
-    """What an account has sent lately (spec 02, section 4.11)."""
+    """The bandwidth that an account has used lately (spec 02, section 4.11)."""
 
     average: int
     since: int
     shares: int
-    """Its own, less what it has delegated, and what was delegated to it."""
+    """The account's own shares, less those that it has delegated, and with those delegated to it."""
 
 
 class AccountFacts(msgspec.Struct, frozen=True):

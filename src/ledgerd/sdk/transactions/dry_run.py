@@ -31,7 +31,7 @@ class DryRun(msgspec.Struct, frozen=True):
     broken_rule: str = ""
     balances: tuple[BalanceStep, ...] = ()
     virtual_operations: tuple[Any, ...] = ()
-    """What the chain would do by itself because of it, as the network's JSON has it."""
+    """The operations that the chain would add because of it, as JSON of the network."""
 
 
 def dry_run_of(found: Mapping[str, Any]) -> DryRun:

@@ -37,7 +37,7 @@ def block_reads(number: int) -> Iterator[Read]:
 
 
 def round_reads() -> Iterator[Read]:
-    """What sums up the state: supply, schedule, votes for hardforks, queues, markets."""
+    """Questions that sum up the state: supply, schedule, votes for hardforks, queues, markets."""
     yield from STATE
     yield Read("validator_api", "get_validators_by_vote", ["", 100])
     yield Read("validator_api", "get_validators_by_counted_vote", ["", 100])
@@ -57,7 +57,7 @@ def round_reads() -> Iterator[Read]:
 
 
 def queue_reads(name: str) -> Iterator[Read]:
-    """What waits for an account: delegations that end, withdrawals."""
+    """Questions on what waits for an account: delegations that end, withdrawals."""
     yield Read("database_api", "get_expiring_vesting_delegations", [name, BEGINNING, 100])
     yield Read("database_api", "get_withdraw_routes", [name, "all"])
 

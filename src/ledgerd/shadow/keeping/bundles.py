@@ -100,7 +100,9 @@ class Bundle(msgspec.Struct, kw_only=True):
     """The equal answer before, if it was kept."""
     answers: list[KeptAnswer]
     blocks: list[str] = []
-    """As JSON, those from the one that was equal to the one at which they differed, with their transactions."""
+    """The blocks as JSON, with their transactions: from the last one at which the answers were equal to the one at
+    which they differed.
+    """
     configuration: dict[str, str] = {}
 
 
@@ -142,7 +144,7 @@ def read_bundle(path: Path) -> Bundle:
 
 
 def _clean(value: object) -> object:
-    """What a node named may be no text."""
+    """Replace in the value of a node what is no valid text."""
     if isinstance(value, list):
         return [_clean(each) for each in value]
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value

@@ -53,7 +53,7 @@ class FirstDifference(msgspec.Struct):
 
 
 class SnapshotCounts(msgspec.Struct):
-    """What was compared of whole snapshots."""
+    """The counts of compared snapshots."""
 
     compared: int = 0
     records: int = 0

@@ -36,7 +36,7 @@ class PlaceDoubt(msgspec.Struct):
 
 
 class SnapshotProgress(msgspec.Struct):
-    """What is to be known after a restart."""
+    """The progress that is stored for a restart."""
 
     due: int = 0
     """The second at which the next snapshot is asked for."""

@@ -44,9 +44,9 @@ class JsonCursor:
         self._text = ""
         self._place = 0
         self._begin = 0
-        """Where the last value begins."""
+        """The place where the last value begins."""
         self._looked_at = 0
-        """Up to here records cannot be cut: they are looked at once, however many there are."""
+        """Up to here records cannot be cut; they are looked at only once, however many there are."""
 
     @property
     def size(self) -> int:

@@ -36,7 +36,7 @@ LEAVING = ("exit", "quit")
 LOOK_UP_SECONDS = 1.0
 """A node that takes longer to answer what begins so is not waited for."""
 NAME = re.compile(r"[a-z0-9.-]{1,32}")
-"""What is put into a line that a person types; a node can name something else."""
+"""Names that may be put into a line that a person types; a node could name something else."""
 GREETING = "Commands as behind `ledgerd wallet`; Tab completes them, `exit` or Ctrl-D leaves.\n"
 
 

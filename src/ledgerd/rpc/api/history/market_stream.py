@@ -55,7 +55,7 @@ def market_of(state: View, kept: View, operation: Operation, place: OperationPla
 
 
 class MarketStream(HistoryStream):
-    """Where one subscriber to a market is."""
+    """The position of one subscriber to a market."""
 
     def __init__(self, history: History, node: Node, market: Int64, next_block: int, *, reversible: bool) -> None:
         super().__init__(history, Wanted(tags=market_tags(), picks=self._picks), next_block, reversible=reversible)

@@ -29,7 +29,7 @@ def require_page(limit: int, first: int) -> None:
 
 
 def require_limit_explained(limit: int) -> None:
-    """The same for the two methods that say what is wrong."""
+    """The bound of the limit, for the two methods whose refusal explains it."""
     require(limit <= MOST_OF_A_PAGE, "limit <= 1000: limit must be <= 1000")
 
 

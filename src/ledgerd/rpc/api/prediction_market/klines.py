@@ -59,7 +59,7 @@ def _recent(kept: View, market: int) -> list[market_records.KlinePoint]:
 
 
 def _newest_end(kept: View, market: int) -> int:
-    """How many points a market has had until the last blocks."""
+    """The number of points that a market had before the last blocks."""
     newest = kept.first(market_records.KLINE_BY_MARKET, lower=(market,), upper=(market,), reverse=True)
     return 0 if newest is None else newest.end
 

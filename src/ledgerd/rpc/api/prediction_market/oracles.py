@@ -79,7 +79,7 @@ def _share(part: int, whole: int) -> int:
 
 
 def reliability_score(oracle: PmOracle, now: int) -> int:
-    """How reliable an oracle has been (spec 11, section 4.3)."""
+    """The reliability of an oracle so far (spec 11, section 4.3)."""
     resolved, received = oracle.markets_resolved, oracle.disputes_received
     accuracy = _share(resolved, resolved + oracle.missed_count)
     disputes = _share(oracle.disputes_won, oracle.disputes_won + oracle.disputes_lost)

@@ -112,7 +112,9 @@ class AccountBlocks:
         return reach, _entries_in(entries)[-1]
 
     async def _pages(self, numbers: range, newest: _Entry, node: NodeLink) -> AsyncGenerator[Places, None]:
-        """What the account's history has of these blocks, each block whole; with the last of them in any case."""
+        """The places in these blocks that the history of the account has, each block whole; in any case with the last
+        block.
+        """
         last = numbers[-1]
         places: defaultdict[int, set[PlaceInBlock]] = defaultdict(set)
         following = await self._first_from(numbers[0], newest, node)

@@ -16,19 +16,19 @@ MOST_LABELS = 10_000
 
 
 class MetadataFilter(NamedTuple):
-    """What metadata must say."""
+    """The metadata that is looked for."""
 
     category: str
     jurisdiction: str
-    """Where it must not be banned, if anywhere."""
+    """A jurisdiction in which the market must not be banned; empty for any."""
     subcategory: str
-    """Any if it is empty, and so for the tag."""
+    """A subcategory; empty for any. The same holds for the tag."""
     tag: str
     hide_children: bool
 
     @property
     def category_bytes(self) -> bytes:
-        """What is compared of the category: what stands behind a NUL is not."""
+        """The part of the category that is compared: up to a NUL."""
         return text_bytes(self.category).partition(b"\0")[0]
 
     @property
