@@ -12,6 +12,7 @@ from ledgerd.archive.errors import ArchiveUnwritable, SourceFault
 from ledgerd.basics.durable import sync
 
 SPAN_SECONDS = 60.0
+"""The time over which the speed of a source is measured."""
 LEAST_BYTES = 65_536
 """Bytes that a web server must send in that time."""
 LEAST_BLOCKS = 60

@@ -14,6 +14,7 @@ T = TypeVar("T")
 ACTIVE_SECONDS = 10
 """A name that has taken nothing for so long has no part."""
 MOST_ACTIVE = 4096
+"""Names that have a part of a shared quota; the least recently active ones lose theirs."""
 MOST_QUOTAS = 65_536
 """Names with a quota of their own."""
 PART_SECONDS = 5

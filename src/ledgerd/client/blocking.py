@@ -17,6 +17,7 @@ from ledgerd.client.exchange import AnswerReader, HttpAnswer, request_of
 from ledgerd.protocol.types.endpoint import Endpoint
 
 READ_BYTES = 1 << 18
+"""Bytes that are read at once."""
 
 
 class TimeLimit(Protocol):

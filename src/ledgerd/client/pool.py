@@ -17,6 +17,7 @@ from ledgerd.client.exchange import AnswerReader, HttpAnswer, HttpFault, request
 SECONDS = 5.0
 """The longest time from a request to the end of its answer."""
 LARGEST_ANSWER = 32 << 20
+"""Bytes of an answer."""
 MOST_CONNECTIONS = 8
 """Connections to the node, so that the clients of this process cannot take all that it has."""
 MOST_WAITING = 256

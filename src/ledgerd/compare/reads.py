@@ -14,6 +14,7 @@ HIGHEST_ID = 300
 """Ids of objects are asked for up to this one, where no answer told of any."""
 
 MOST_SEEN = 500_000
+"""Values of one kind that are remembered to ask for."""
 LONGEST_SEEN = 64
 """Characters of a value; a key has 53."""
 

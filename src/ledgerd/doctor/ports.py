@@ -26,6 +26,7 @@ INBOUND_FILE = "last_inbound_peer"
 """
 
 LONGEST_NUMBER = 10
+"""Digits of a time that are read."""
 RECENT = 3_600
 """Seconds for which an inbound peer shows that the port is reached."""
 

@@ -15,6 +15,7 @@ from ledgerd.protocol.secrets import without_keys
 
 GROUP = "ledgerd.plugins"
 LONGEST_REASON = 300
+"""Characters of the reason why a plugin does not load."""
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
 

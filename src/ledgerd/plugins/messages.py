@@ -9,9 +9,13 @@ import msgspec
 from ledgerd.basics.framing.frames import framed
 
 MOST_ORDER = 1 << 20
+"""Bytes of the first message to the process of a plugin."""
 MOST_REPORT = 1 << 20
+"""Bytes of a report of the process."""
 MOST_DESCRIPTION = MOST_REPORT // 2
+"""Bytes of the description of an API."""
 MOST_REQUEST = 1 << 20
+"""Bytes of a request to a plugin."""
 MOST_ANSWER = 16 << 20
 """Bytes of an answer, whatever `webserver-max-answer-size` allows."""
 MOST_OPEN = 64

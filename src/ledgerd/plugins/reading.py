@@ -24,6 +24,7 @@ from ledgerd.state.tables.tables import Entity, Table
 
 PUBLISHED: dict[str, Table[Any]] = {table.name: table for table in TABLES}
 LARGEST_ID = (1 << 63) - 1
+"""The highest id of an object."""
 
 
 class NodeReadView(ReadView):

@@ -45,11 +45,14 @@ log = logging.getLogger(__name__)
 HOST = "127.0.0.1"
 TOKEN_SECONDS = 5.0
 MOST_CONNECTIONS = 256
+"""Connections of API workers."""
 MOST_UNSENT = 64 << 20
+"""Bytes of answers that an API worker has not read."""
 AGAIN_SECONDS = 0.1
 """A method that has caught its interruption is interrupted again."""
 LINES = LineRate("failures of the methods of a plugin", 10, 0.1)
 LONGEST_MESSAGE = 2_000
+"""Characters of a plugin's error."""
 
 
 class TookTooLong(BaseException):

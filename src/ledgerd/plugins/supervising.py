@@ -30,6 +30,7 @@ START_SECONDS = 20.0
 """The longest time from the start of a process to its first report."""
 ENDING_SECONDS = 5.0
 LONGEST_REASON = 1_000
+"""Characters of the reason why a process has ended."""
 
 PublishToWorkers = Callable[[str, bytes], None]
 """Publishes a value under a topic to the API workers, and to later ones at their start."""

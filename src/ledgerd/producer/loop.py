@@ -35,6 +35,7 @@ log = logging.getLogger(__name__)
 ATTEMPTS = 2
 BATCH = 200
 HEADS_REMEMBERED = 64
+"""Times of the latest heads that are remembered."""
 WAIT_AFTER_LAG = 3 * SECOND
 
 RunOnChain = Callable[[Callable[[], int]], Awaitable[int]]

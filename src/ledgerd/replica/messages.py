@@ -17,6 +17,7 @@ from ledgerd.state.files.change_frames import POSITION, ChangeFault, framed
 
 VERSION = 1
 MOST_HELLO = 4096
+"""Bytes of the first message of a replica."""
 
 T = TypeVar("T", bound=msgspec.Struct)
 

@@ -24,6 +24,7 @@ from ledgerd.shadow.keeping.record import MOST_TOLD, FirstDifference, ShadowReco
 BLOCKS_KEPT = 42
 """Latest blocks that are kept for a bundle: two rounds."""
 ANSWERS_KEPT = 512
+"""The latest equal answers that are kept."""
 KEPT_BYTES = 4 << 20
 """Bytes of the latest equal answers, which are shown if a later one differs."""
 BLOCK = "get_block"

@@ -27,8 +27,10 @@ from ledgerd.shadow.keeping.record import EqualBlock, ShadowRecord
 BATCH_SECONDS = 0.5
 """A block comes every three seconds: most batches lie between two."""
 MOST_IN_BATCH = 64
+"""Questions of one batch."""
 
 APART_PAUSE, AWAY_PAUSE, LONGEST_AWAY = 0.3, 1.0, 30.0
+"""Pauses while both stand apart, and while a node is away: the first, and the longest."""
 LAGS_SECONDS = 30
 """Seconds that both may stand at different blocks before the record says so: blocks travel."""
 

@@ -18,6 +18,7 @@ from ledgerd.shadow.asking.suspects import Answers
 from ledgerd.shadow.keeping.record import ComparedStatus, ShadowRecord
 
 LONGEST_WORDS = 400
+"""Characters of the reason why a node cannot be compared."""
 ALIKE = "CHAIN_ID"
 
 

@@ -22,6 +22,7 @@ from ledgerd.shadow.keeping.report import bundle_lines, moment
 
 TITLE = "A node beside another"
 MOST_RECORDS = 8
+"""Records on one page."""
 MOST_QUESTIONS = 100
 """The most questions with differing answers that the page names."""
 LONGEST_EXPLANATION = 64 << 10

@@ -26,6 +26,7 @@ log = logging.getLogger(__name__)
 SILENT_SECONDS = 60.0
 """A connection without a question is closed; a node asks every five seconds how the signer is."""
 HANDSHAKE_SECONDS = 3.0
+"""The time for the handshake of TLS."""
 UNREAD_BYTES = 1 << 16
 """Answers that a client has not taken; with more, it is disconnected."""
 PAUSE_SECONDS = 0.1

@@ -19,6 +19,7 @@ from ledgerd.supervision.processes import Child
 log = logging.getLogger(__name__)
 
 RECEIVED_BYTES = 1 << 18
+"""Bytes that are read at once."""
 ENDING_SECONDS = 2.0
 
 

@@ -29,6 +29,7 @@ Run = Callable[[Working], Coroutine[Any, Any, None]]
 
 FIRST_PAUSE = 1.0
 LONGEST_PAUSE = 60.0
+"""The longest pause before a restart."""
 STEADY_SECONDS = 60.0
 """After working for this long, the next restart has the first pause again."""
 

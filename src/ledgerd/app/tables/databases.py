@@ -27,6 +27,7 @@ LOCK_WAIT = "2s"
 LOCK_NOT_AVAILABLE = "55P03"
 BUSY_SECONDS = 10
 READ_SECONDS = 5
+"""The longest time of a query of a method in PostgreSQL."""
 _PREFIXES = ("postgresql://", "postgres://")
 
 WRITER_PRAGMAS = (

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 LENGTH = struct.Struct(">I")
 READ_AT_ONCE = 1 << 18
+"""Bytes that are read at once."""
 
 
 class FrameFault(Exception):

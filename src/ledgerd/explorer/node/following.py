@@ -25,6 +25,7 @@ LONGEST_WAIT = 4.0
 """Seconds without a message about a block after which the head is asked for."""
 PAUSE = 1.0
 MOST_KINDS = 3
+"""Kinds of operations that lists name of a block."""
 BEFORE_THE_FIRST = "0" * 40
 
 PROPERTIES = NodeCall("database_api", "get_dynamic_global_properties")

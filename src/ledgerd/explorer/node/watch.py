@@ -13,9 +13,12 @@ from ledgerd.explorer.words.times import seconds_of
 from ledgerd.protocol.types.arrays import NameRow
 
 BLOCKS_KEPT = 128
+"""The latest blocks that are kept in memory."""
 TRANSFERS_KEPT = 12
+"""The latest transfers that are kept in memory."""
 SLOTS_SHOWN = 21
 MOST_SLOTS = 42
+"""Slots that the front page shows where a round has many; `SLOTS_SHOWN` are the fewest."""
 
 HeadProperties = Mapping[str, Any]
 

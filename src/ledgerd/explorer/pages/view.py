@@ -13,8 +13,11 @@ from ledgerd.client.pool import NodePool
 from ledgerd.explorer.node.watch import ChainWatch
 
 MOST_FIELDS = 16
+"""Fields of the query of an address that are read."""
 LONGEST_QUERY = 2_000
+"""Characters of the query of an address that are read."""
 MOST_SKIPPED = 100_000
+"""Entries of a list that a page may begin behind."""
 
 CURSOR = re.compile(r"newest|oldest|(?:before|after):[0-9]{1,10}")
 NAME = re.compile(r"[a-z0-9.-]{1,32}")

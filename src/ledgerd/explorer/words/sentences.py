@@ -25,6 +25,7 @@ Fields = Mapping[str, Any]
 Shown = Callable[[Any, Language], Markup]
 
 LONGEST_JSON = 4_000
+"""Characters of a JSON text that a page shows."""
 
 KINDS = {name_of(each): each for each in OPERATIONS}
 

@@ -16,6 +16,7 @@ LONGEST_TEXT = 240
 """Characters of a stranger's text that are shown at once."""
 WEB = ("http://", "https://")
 LONGEST_URL = 2_048
+"""Characters of an address that a page makes a link of."""
 SHOWN_URL = 60
 NO_TRANSACTION = "0" * 40
 """The id of a transaction in what a step of the block brought about."""

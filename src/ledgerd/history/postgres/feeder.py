@@ -19,6 +19,7 @@ from ledgerd.history.postgres.status import PostgresRefused, PostgresUnavailable
 from ledgerd.history.settings import HistorySettings
 
 MOST_BLOCKS = 2_000
+"""Blocks of one batch."""
 MOST_ROWS = 30_000
 """Rows of one batch: operations, and the accounts that they touch."""
 MOST_BYTES = 4 << 20

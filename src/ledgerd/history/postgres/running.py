@@ -23,6 +23,7 @@ POLL_SECONDS = 0.05
 
 FIRST_PAUSE = 0.5
 LONGEST_PAUSE = 30.0
+"""The longest pause between two attempts to feed."""
 STATUS_SECONDS = 10.0
 
 GIBIBYTE = 1 << 30

@@ -22,6 +22,7 @@ ANSWER_BYTES = 4096
 """The most bytes of the first line of an answer."""
 
 LONGEST_SECRET = 4096
+"""Bytes of a secret."""
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 

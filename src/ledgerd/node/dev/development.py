@@ -95,6 +95,7 @@ class DevSnapshots:
 
 
 MOST_NAMED = 5
+"""Kinds of operations that the log line of a block names."""
 
 
 class BlockLines(Observer):
@@ -120,6 +121,7 @@ def content_of(block: Block) -> str:
 
 
 MOST_BLOCKS = 100_000
+"""Blocks that one call makes."""
 MOST_SLOTS = 10 * BLOCKS_PER_YEAR
 """The most slots by which one call moves the clock: each missed slot costs time on the chain's thread."""
 SNAPSHOT_FOLDER = "dev-snapshots"

@@ -38,6 +38,7 @@ DRIVER = "psycopg"
 
 FIRST_PAUSE = 1.0
 LONGEST_PAUSE = 60.0
+"""The longest pause before the process that feeds PostgreSQL is started again."""
 ENDING_SECONDS = 5.0
 CHECK_SECONDS = 0.5
 FEED = "feed"

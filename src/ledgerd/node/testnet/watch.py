@@ -15,12 +15,14 @@ from ledgerd.supervision.threads import thread_pool
 ANSWER_SECONDS = 5.0
 """Seconds for an answer; a node that takes longer is shown as one that does not answer."""
 LARGEST_ANSWER = 32 << 20
+"""Bytes of an answer."""
 
 Question = tuple[str, str, Sequence[object]]
 
 MOST_IRREVERSIBLE = 10_000
 """Irreversible blocks that are remembered; the lowest are forgotten first."""
 MOST_FAULTS = 100
+"""Faults that are remembered."""
 
 QUESTIONS: tuple[Question, ...] = (
     ("database_api", "get_dynamic_global_properties", []),

@@ -27,6 +27,7 @@ from ledgerd.supervision.work import Work
 COMMAND = module_command("ledgerd.node.workers.precompute_worker")
 
 MOST_PROCESSES = 2
+"""Processes that compute ahead."""
 SILENT_SECONDS = 20.0
 """A process that has answered nothing for so long hangs."""
 IDLE_SECONDS = 30.0

@@ -27,6 +27,7 @@ from ledgerd.supervision.this_process import search_rarely
 MOST_BYTES = 8 << 20
 """The most bytes of a request. Its answer is smaller, unless nobody has signed the transactions of its blocks."""
 MOST_RESULTS = 4 * MOST_BYTES
+"""Bytes of the results for one request."""
 
 _NUMBER = struct.Struct("<I")
 

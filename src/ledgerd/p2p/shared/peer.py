@@ -27,6 +27,7 @@ class Unfinished(Enum):
 
 EXCHANGE_REQUESTS, EXCHANGE_WINDOW = 3, 300
 BEATEN_SECONDS, LONGEST_BEATEN = 60, 300
+"""Seconds for which the branch of a peer counts as worse than ours: the first time, and the longest."""
 
 
 class Life(Enum):

@@ -29,6 +29,7 @@ AGAIN_SECONDS, ANSWER_SECONDS = 60.0, 15.0
 """Seconds before a peer is asked again, and until an answer counts as missing."""
 
 ASKED_AT_ONCE = 4
+"""Peers that are asked at a time for a run of blocks."""
 TRUSTED_NEEDED = 2
 RECENT_SECONDS = 60.0
 

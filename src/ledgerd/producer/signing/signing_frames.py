@@ -30,6 +30,7 @@ _HEAD = struct.Struct(">BBI")
 
 _ASK_TO_SIGN, _ASK_FOR_STATUS = 1, 2
 MOST_TEXT = MOST_FRAME - _HEAD.size
+"""Bytes of the text in an answer."""
 
 
 class SigningVerdict(IntEnum):

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ledgerd.chain.pending.generation import BlockDraft  # a signer loads nothing of the chain
 
 ATTEMPTS = 2
+"""How often the signer is asked for one slot."""
 ATTEMPT_SECONDS = 0.25
 """A question is given up after so long; both attempts together fit into the time in which a slot's block is made."""
 

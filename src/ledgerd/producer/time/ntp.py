@@ -33,6 +33,7 @@ SAME = 50_000
 ALIKE = 500_000
 """Answers of servers that differ by less agree with each other: each may have been on its way for so long."""
 FARTHEST_ALONE = 3 * MICRO
+"""Of several servers, one that answers alone is not believed if it differs by more: microseconds."""
 
 SENT, REPEATED = slice(40, 48), slice(24, 32)
 """The bytes with the time at which a question was sent, and those where the answer repeats it."""

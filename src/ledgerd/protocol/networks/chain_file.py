@@ -37,6 +37,7 @@ LARGEST_FILE = 4 << 20
 """Bytes, of a file with the accounts of a large genesis."""
 
 MOST_PARTS = 16
+"""Parts of a key with dots, which nest as deeply."""
 _WORD = r"""(?:[\w-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')"""
 _DEEP_KEY = re.compile(rf"(?<![\w-])(?:{_WORD}[ \t]*\.[ \t]*){{{MOST_PARTS - 1}}}{_WORD}")
 """The time and memory to read a key grow with the square of its parts: 60,000 of them took minutes and 3 GB."""

@@ -41,9 +41,11 @@ SILENT_SECONDS = 20.0
 MESSAGE_SECONDS = 60.0
 """A message is whole within this time."""
 READ_AT_ONCE = 1 << 18
+"""Bytes that are read at once."""
 RECORDS_AT_ONCE = 500
 """Commits of the node that become one of ours while we are behind."""
 MOST_RECORD = 1 << 30
+"""Bytes of the changes of one commit."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 5.0
 """A node that starts again is followed again before its next blocks; a connection costs it little."""
 STOP_SECONDS = 1.0
@@ -52,6 +54,7 @@ LEAST_STATE = 1 << 20
 MOST_REASON = 500
 """Characters of why a node does not serve, which are logged and sent to clients."""
 MOST_CHAIN_ID = 32
+"""Bytes of the id of a chain."""
 
 
 class FollowStatus(msgspec.Struct, frozen=True):

@@ -38,6 +38,7 @@ from ledgerd.supervision.tasks import first_of
 log = logging.getLogger(__name__)
 
 HELLO_SECONDS = 5.0
+"""The time that a replica has for its first message."""
 STALLED_SECONDS = 30.0
 """A replica that takes nothing for so long is cut."""
 STATE_SECONDS = 3600.0

@@ -19,6 +19,7 @@ ROUND = 21
 """Blocks between two digests: a round of the schedule."""
 
 KEPT_DIGESTS = 32
+"""The latest digests that are kept."""
 RETRY_SECONDS = 1.0
 
 

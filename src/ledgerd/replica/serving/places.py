@@ -14,9 +14,11 @@ from ledgerd.basics.quotas import Recent
 MOST_STRANGERS = 16
 """Connections that have shown nothing yet, of all addresses that have never shown a right certificate."""
 MOST_STRANGERS_OF_ADDRESS = 4
+"""Connections of one address that have not shown what they are."""
 KNOWN_ADDRESSES = 64
 """Addresses that have shown one: they need no place of the others."""
 MOST_REPLICAS = 32
+"""Replicas that are served."""
 
 
 class HeldPlace:

@@ -31,10 +31,12 @@ from ledgerd.supervision.tasks import Tasks, first_of
 log = logging.getLogger(__name__)
 
 STATES_AT_ONCE = 2
+"""Replicas that are sent a whole state at a time."""
 UNSENT_BYTES = 1 << 18
 """Bytes that wait in memory for one replica."""
 PAUSE_SECONDS = 0.1
 MOST_NOTICES = 65_536
+"""Notices of commits that are read at once."""
 STRANGERS = LineRate("connections of replicas that were refused", 5, 1 / 12)
 OPTION = "state-stream-endpoint"
 

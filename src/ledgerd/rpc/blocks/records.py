@@ -18,6 +18,7 @@ from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId
 
 _FORM = struct.Struct("<20sIIQI")
 RECORD_BYTES = _FORM.size
+"""Bytes of the record of a block."""
 
 FILE_NAME = "block_info"
 

@@ -11,6 +11,7 @@ from ledgerd.rpc.call.errors import INVALID_REQUEST, PlainError
 from ledgerd.rpc.call.limits import Limits
 
 SECONDS_BETWEEN_LINES = 60.0
+"""The pause between two log lines on limits that were reached."""
 
 MOST_COUNTED = 1_000
 """Pairs of a limit and an address that are counted separately between two lines; others are counted together."""

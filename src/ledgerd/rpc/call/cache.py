@@ -12,11 +12,14 @@ from collections.abc import Callable
 MOST_BYTES = 32 * 1024 * 1024
 """Bytes of the answers of one worker that are kept."""
 LONGEST_REQUEST = 4 * 1024
+"""Bytes of a request whose answer is kept."""
 LONGEST_ANSWER = 1024 * 1024
+"""Bytes of an answer that is kept."""
 
 _MARK = b'"id"'
 _LAST_MARK = _MARK + b":"
 _LONGEST_END = len(b"999999999}")
+"""Bytes behind the beginning of a request: a number as its id, and the bracket that closes it."""
 # Ids whose text in the answer is their text in the request: small whole numbers, and strings without escapes.
 _ID = re.compile(rb'"id"[ \t\r\n]*:[ \t\r\n]*((?:0|[1-9][0-9]{0,8})(?=[ \t\r\n]*[,}])|"[A-Za-z0-9_.-]{0,64}")')
 

@@ -33,6 +33,7 @@ NegotiatedRoutes = Mapping[bytes, Callable[[bytes], Page]]
 """Pages in several formats: the function that makes one gets the `Accept` header of the request."""
 
 LONGEST_ROUND = 1.0
+"""The longest pause between two looks for connections that are out of time."""
 
 ALWAYS_HELD = 64 * 1024
 """Bytes of requests that each connection may have buffered besides the total of all."""
@@ -50,6 +51,7 @@ SPARE_PLACES = 64
 """Connections above the limits, which are served `/health` only."""
 
 SPARE_SECONDS = 5.0
+"""The time after which a connection above the limits is closed if nothing moves on it."""
 
 
 class Connection(asyncio.Protocol):

@@ -19,6 +19,7 @@ NAMES_A_READ = 100
 MOST_TOUCHED = 1_000
 """Accounts and escrows that are remembered of the blocks since the last ones were asked for."""
 LONGEST_NAME = 32
+"""Characters of the name of an account."""
 DEEPEST = 40
 """Levels of an operation that are looked through."""
 

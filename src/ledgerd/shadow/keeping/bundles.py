@@ -22,7 +22,9 @@ MOST_BUNDLES = 20
 LARGEST_ANSWER = 2 << 20
 """Characters of an answer that are kept."""
 CHECKSUM_BYTES = 20
+"""Bytes of a checksum."""
 LONGEST_ERROR = 4_096
+"""Characters of an error of a node."""
 LARGEST_BLOCKS = 2 << 20
 """Characters of all blocks of a bundle."""
 LARGEST_BUNDLE = 16 << 20

@@ -12,10 +12,12 @@ from ledgerd.basics.durable import put_in_place
 from ledgerd.protocol.errors import OperatorError
 
 LARGEST_RECORD = 1 << 20
+"""Bytes of a record that are read."""
 MOST_TOLD = 1_000
 """Questions whose difference is remembered, so that each is told once; more are not counted."""
 
 LONGEST_OVERRIDE = 20
+"""Bytes of the file of an override that are read."""
 OVERRIDE = "override"
 """A file with the second until which blocks are signed whatever the shadow says."""
 

@@ -20,7 +20,9 @@ EXPIRED_BLOCKS = 1_200
 CHANGING_TIMES = 6
 """Snapshots in a row in which a place whose values change has to differ."""
 MOST_DOUBTS = 2_000
+"""Places that differ and are looked at again."""
 LARGEST_PROGRESS = 4 << 20
+"""Bytes of the stored progress."""
 
 
 class PlaceDoubt(msgspec.Struct):

@@ -25,7 +25,9 @@ LONGEST_FIELD = 4_096
 """Characters of a field that are kept; of a longer one the beginning and a checksum are."""
 SHOWN = 200
 CHECKSUM_BYTES = 20
+"""Bytes of a checksum."""
 LARGEST_OUTCOME = 64 << 20
+"""Bytes of the result of a comparison."""
 OUTCOME = "outcome.json"
 
 

@@ -33,8 +33,10 @@ SLOWEST = 16 << 10
 SPARE_BYTES = 256 << 20
 """Bytes that must stay free on the disk besides the file."""
 READ_BYTES = 1 << 18
+"""Bytes that are read at once."""
 MEGABYTE = 1_000_000
 FRAME_BYTES = PART + 64
+"""Bytes of a frame of the server: a part of the file, and what comes with it."""
 
 FAULTS = (OSError, TimeoutError, frames.ProtocolFault, Unavailable)
 """Errors of a download, caused by peer, network or disk."""

@@ -31,11 +31,13 @@ from ledgerd.supervision.threads import in_thread
 log = logging.getLogger(__name__)
 
 READ_BYTES = 1 << 16
+"""Bytes that are read at once."""
 PIECE_BYTES = 1 << 18
 """Bytes of the file that a connection has in memory; the next ones are read when the client has taken these."""
 MOST_SOCKETS = 64
 """Connections at once, with those that only get a refusal."""
 REFUSALS_SECONDS = 60.0
+"""The pause between two log lines on refusals."""
 REFUSALS = LineRate("refusals of a snapshot", burst=1, a_second=1 / REFUSALS_SECONDS)
 """The rate of log lines on clients that are not served: one a minute."""
 FAREWELL_SECONDS = 2.0

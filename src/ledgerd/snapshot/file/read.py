@@ -23,6 +23,7 @@ from ledgerd.snapshot.file.cursor import JsonCursor
 from ledgerd.snapshot.file.export import VERSION
 
 LARGEST_HEADER = 1 << 20
+"""Bytes of the header of a snapshot."""
 RECORDS_A_STEP = 1_000
 
 

@@ -33,6 +33,7 @@ RECORDS_AT_ONCE = 1_000_000
 """A state of more records takes longer than a minute to check: 23,000 of them a second were measured."""
 
 MOST_NAMED = 3
+"""Faults that an error names."""
 
 TABLES_BEGUN = 2
 """So many large tables each other process looks at while sums are checked: that takes about as long."""

@@ -78,6 +78,7 @@ TYPES = [
     "pm_dispute_create", "pm_dispute_finalize", "pm_dispute_auto_close", "pm_dispute_resolve",
 ]  # fmt: skip
 ORACLES_AT_ONCE, MOST_ORACLES = 100, 500
+"""Oracles whose disputes are asked for in one request, and in all."""
 HALF = 5_000
 
 

@@ -23,6 +23,7 @@ HASH = re.compile("[0-9a-fA-F]{40}")
 KEY = re.compile("VIZ[1-9A-HJ-NP-Za-km-z]{46,56}")
 NAME = re.compile(r"@?([a-z0-9.-]{1,32})")
 MOST_NAMES = 20
+"""Accounts that a search lists."""
 OF_A_PAGE = 100
 MOST_FORMER = 1_000
 """Accounts that it was removed from: the node tells of no more."""

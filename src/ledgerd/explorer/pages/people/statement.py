@@ -25,6 +25,7 @@ from ledgerd.protocol.operations.roles import Meaning, Role, amount_field, field
 MOST_LINES = 100_000
 """Lines of one statement; for more, ask for other days."""
 LINES_AT_ONCE = 500
+"""Lines that are asked for in one request."""
 COLUMNS = (
     "time_utc", "block", "transaction", "operation", "change", "asset", "other_account", "note", "description",
 )  # fmt: skip

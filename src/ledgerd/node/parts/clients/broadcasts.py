@@ -36,8 +36,11 @@ FUTURE_SECONDS = 5
 """Seconds by which a block may be ahead of the clock."""
 
 CLIENT_SIGNATURES, CLIENT_SIGNATURES_A_SECOND = 5_000, 1_000
+"""Signatures in transactions of all clients: at once, and a second."""
 FREE_SIGNATURES = 2
+"""Signatures that a new address has when nothing is left."""
 CLIENT_UNPROVEN, CLIENT_UNPROVEN_A_SECOND = 4 << 20, 64 << 10
+"""Bytes of blocks of all clients whose signature is not proven: at once, and a second."""
 FREE_UNPROVEN = 4 << 10
 """What all clients together may have recovered, and in bytes, which blocks that nobody signed they may leave here. What
 others have used up leaves each one its part, and a newcomer this much at once.

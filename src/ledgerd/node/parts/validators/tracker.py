@@ -25,6 +25,7 @@ SLOTS_KEPT = 2_400
 """The latest slots of all watched validators together, settled ones too: what a fork switch may take back."""
 
 SEEN_KEPT = 1_000
+"""Blocks that were seen, and are remembered with the time."""
 
 
 def slot_time_of(timestamp: int) -> int:

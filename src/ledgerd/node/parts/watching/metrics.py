@@ -95,7 +95,9 @@ LOCK_FILE = "lock.mdb"
 STORAGE_SECONDS = 10
 
 MOST_CONNECTIONS = 64
+"""Connections to the endpoint of metrics."""
 MOST_OF_ADDRESS = 16
+"""Connections of one address to it."""
 BODY_BYTES = 64 * 1024
 """Bounds of the endpoint, which a few scrapers and pages share."""
 

@@ -106,6 +106,7 @@ class RecentLines(logging.Handler):
 
 
 SECOND = 1.0
+"""The shortest pause between two statuses, besides those at new blocks."""
 RATE_SECONDS = 10.0
 LIVE_SECONDS = 60
 """A block that is older when it is applied was synced: the status then changes once a second, not with each block."""

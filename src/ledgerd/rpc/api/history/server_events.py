@@ -24,6 +24,7 @@ EVENTS_PATH = b"/history/events"
 RETRY_MILLISECONDS = 1_000
 
 MOST_PARAMETERS = 16
+"""Parameters in the address of a stream."""
 LISTS = frozenset(("types", "accounts"))
 LAST_NUMBER = 0xFFFFFFFF
 

@@ -37,6 +37,7 @@ HOT_TAGS = 20
 ANY_STATUS = -1
 LAST = (1 << 63) - 1
 LEAST_STATUS, LARGEST_STATUS = -128, 127
+"""The statuses that a market could have, by the width of the field."""
 READ_AT_ONCE = 4_096
 """Ids of a status, between two looks whether another list is shorter."""
 

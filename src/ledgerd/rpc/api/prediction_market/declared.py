@@ -14,6 +14,7 @@ PREDICTION_MARKET_API = Api(
 )
 
 MOST_OF_A_PAGE = 1_000
+"""Objects of one answer."""
 LAST_FROM = 1_000_000
 
 NEWEST, OLDEST = "newest", "oldest"

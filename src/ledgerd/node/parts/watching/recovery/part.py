@@ -34,6 +34,7 @@ CONFIRM_EVERY, MOST_CONFIRM_CHECKS = 5.0, 24
 """Two minutes for peers to answer."""
 
 MOST_STATES = 4
+"""Snapshots that are tried one after the other."""
 
 
 async def replace_state(

@@ -16,6 +16,7 @@ from ledgerd.p2p.sync.survey import FAR_BLOCKS, NetworkSurvey
 
 CONFIRM_SECONDS = 300.0
 MOST_INCIDENTS = 3
+"""Incidents within a day after which the node does nothing more by itself."""
 CLAIMS_EVERY = 600.0
 """Seconds between two lines on claims that nobody has proven."""
 CLAIMS_LAST = 120.0
