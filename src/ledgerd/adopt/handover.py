@@ -81,8 +81,8 @@ class Handover:
         """The time of the chain when our node was first seen in step with the new key loaded."""
         self._signed_by_ours: set[bytes] = set()
         """The signed hashes of blocks that our node was seen to sign."""
-        self.has_fence = False
-        """Whether a block for our record is at hand, taken after a whole round of silence."""
+        self.has_record_block = False
+        """Whether there is a block for our record, taken after a whole round of silence."""
 
     def step(self, seen: HandoverStatus) -> HandoverStep:
         self._remember(seen)
@@ -104,7 +104,7 @@ class Handover:
         if seen.ours.signed is not None:
             self._signed_by_ours.add(seen.ours.signed.digest)
         if is_with_same_key and seen.theirs.presence is Presence.UP:
-            self._stopped_at, self.has_fence = None, False
+            self._stopped_at, self.has_record_block = None, False
         if chain is None or self.plan.key not in seen.ours.keys:
             self._loaded_at = None
         if chain is None:
@@ -112,12 +112,12 @@ class Handover:
         if self._missed_at_first is None:
             self._missed_at_first = chain.missed
         if not self._signs_no_more(seen, chain):
-            self._stopped_at, self.has_fence = None, False
+            self._stopped_at, self.has_record_block = None, False
             return
         last = chain.last
         is_late = self._stopped_at is not None and last is not None and last.time > self._stopped_at
         if self._stopped_at is None or (is_late and not self.plan.key and self._is_of_giver(seen, chain)):
-            self._stopped_at, self.has_fence = chain.time, False
+            self._stopped_at, self.has_record_block = chain.time, False
         self._reached = max(self._reached, 0 if last is None else last.time)
 
     def _signs_no_more(self, seen: HandoverStatus, chain: ChainFacts) -> bool:
@@ -306,7 +306,7 @@ class Handover:
 
     def _while_stopped(self, seen: HandoverStatus) -> HandoverStep | None:
         """Our node is down on purpose: its record is written, then it comes back with the key."""
-        if seen.chain is not None or not self.has_fence:
+        if seen.chain is not None or not self.has_record_block:
             return None
         if seen.ours.is_running:
             return HandoverStep(

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.protocol.types.endpoint import Endpoint
+from ledgerd.protocol.types.endpoint import LARGEST_PORT, Endpoint
 
 DEFAULT_RATE = 10
 LEAST_RATE = 5
@@ -18,7 +18,6 @@ DEFAULT_PROCESSOR = 20
 DEFAULT_SNAPSHOT_HOURS = 24
 DEFAULT_SNAPSHOT_MIB = 2_048
 MEBIBYTE = 1 << 20
-LARGEST_PORT = 65_535
 FOLDER = "shadow"
 """The folder in the data directory with the record and the differences that were found."""
 

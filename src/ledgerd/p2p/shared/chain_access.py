@@ -19,8 +19,9 @@ from ledgerd.protocol.types.names import AccountName
 log = logging.getLogger(__name__)
 
 TIPS_ABOVE_HEAD = 5
-DEAD_FORK_GRACE_SECONDS = 60
-DEAD_FORK_GRACE_BLOCKS = 10
+"""Heights above the head at which blocks of other branches are counted."""
+DEAD_FORK_GRACE_SECONDS, DEAD_FORK_GRACE_BLOCKS = 60, 10
+"""So soon after the start, a block without a parent this little below the head is not taken to be of a dead fork."""
 MOST_SIZES_AHEAD = 2
 """A block may have so many times the size that is allowed at our head: validators vote on the size."""
 MOST_DECODED = 128 * 1024
@@ -109,7 +110,9 @@ class ChainAccess:
 
     @property
     def is_emergency(self) -> bool:
-        """Sent by pruned nodes only, as by the reference (spec 04, section 20)."""
+        """Whether an emergency is told to peers: only pruned nodes tell it, as in the reference (spec 04,
+        section 20).
+        """
         return self._chain.is_rolling and self._chain.is_emergency
 
     # -- blocks to serve and to recognise
@@ -204,12 +207,14 @@ class ChainAccess:
         return frozenset(transaction.id for transaction in self._chain.waiting)
 
     def accept_block(self, block: Block, now: float, *, is_syncing: bool) -> Acceptance:
-        """Push a block; during a sync with all checks too, which the reference omits, to be durable with `commit`."""
+        """Push a block. During a sync all checks are made too, though the reference omits them, and the block becomes
+        durable with `commit`.
+        """
         outcome = self._chain.push_block(block, commit=not is_syncing)
         return acceptance_of(outcome, now - self._started)
 
     def accept_blocks(self, blocks: Sequence[Block], now: float, seconds: float) -> list[Acceptance]:
-        """Push the first of these blocks of a sync, and those behind it that continue the head, for so long."""
+        """Push blocks of a sync: the first, and those after it that continue the head, for at most so many seconds."""
         since_start = now - self._started
         return [acceptance_of(outcome, since_start) for outcome in self._chain.push_blocks(blocks, seconds=seconds)]
 
@@ -236,10 +241,10 @@ class ChainAccess:
 
     @property
     def members_checked(self) -> int:
-        """Keys and members of authorities, for the latest transaction that was pushed."""
+        """Keys and members of authorities that were looked at for the latest pushed transaction."""
         return self._chain.members_checked
 
     @property
     def seconds_spent(self) -> float:
-        """The time that the same one took to apply, or to refuse."""
+        """Seconds that the latest pushed transaction took to be applied or refused."""
         return self._chain.seconds_spent

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from ledgerd.protocol.types.endpoint import Endpoint
+from ledgerd.protocol.types.endpoint import LARGEST_PORT, Endpoint
 
 if TYPE_CHECKING:
     import ssl
 
 _TLS = re.compile(r"tls://(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})*):([0-9]{1,5})")
 """Parts of a name are neither empty nor longer than DNS has them: Python raises no OSError for those."""
-LARGEST_PORT = 65_535
 LONGEST_SOCKET_NAME = 100
 """Linux takes 107 bytes, macOS 103."""
 

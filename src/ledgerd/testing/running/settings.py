@@ -14,7 +14,7 @@ class NodeSettings(msgspec.Struct, frozen=True):
     validators: tuple[str, ...] = ()
     """The validators that make blocks besides those of the new chain, with one of their keys."""
     ahead: int = 0
-    """Microseconds that its clock is ahead of the machine's: so far ahead of it may the blocks of others be."""
+    """Microseconds by which its clock is ahead of the machine's: blocks of others may be as far ahead."""
 
 
 class Listening(msgspec.Struct, frozen=True):
