@@ -1,4 +1,4 @@
-"""The longest sound history in a directory: its block log, or else its newest snapshot and the blocks behind that."""
+"""The longest sound history in a directory: its block log, or else its newest snapshot and the blocks after that."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class FoundHistory(NamedTuple):
     snapshot: Path | None
     """The snapshot to begin with; None if the block log has all blocks."""
     log: Path | None
-    """The blocks from 1 on, or those behind the snapshot."""
+    """The blocks from 1 on, or those after the snapshot."""
     first: int
     """The first block that is known whole: 1, or that of the snapshot."""
     last: int

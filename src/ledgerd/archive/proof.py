@@ -73,7 +73,7 @@ class _Entries:
         return len(self._data) - self.place
 
     def next(self) -> tuple[Block, bytes, bool]:
-        """The next block, its bytes, and whether its place is written behind it."""
+        """The next block, its bytes, and whether its place is written after it."""
         at = self.place - self._base
         if len(self._window) - at < min(LARGEST_ENTRY, self.rest):
             self._window, self._base, at = self._data[self.place : self.place + WINDOW], self.place, 0
@@ -91,7 +91,7 @@ def _proven(entries: _Entries, file: SealedFile, last_id: BlockId) -> Proven:
         offsets.append(entries.place)
         try:
             block, packed, is_closed = entries.next()
-            fault = _fault_in(block, number, follows) or ("" if is_closed else "its place is not written behind it")
+            fault = _fault_in(block, number, follows) or ("" if is_closed else "its place is not written after it")
         except CodecError as problem:
             fault = str(problem)
         if fault:
@@ -133,7 +133,7 @@ def check_archive(folder: Path, known: KnownBlocks, report: Callable[[int], None
 def _fault_of(folder: Path, file: SealedFile, known: KnownBlocks) -> str:
     last_id = known.id_at(file.last)
     if last_id is None:
-        return f"{file.name} cannot be proven: the block behind it is missing"
+        return f"{file.name} cannot be proven: the block after it is missing"
     try:
         proven = prove(folder / file.name, file, last_id)
     except ArchiveRefused as problem:

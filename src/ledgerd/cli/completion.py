@@ -9,7 +9,7 @@ from ledgerd.cli.arguments.node_arguments import node_arguments
 from ledgerd.cli.main import COMMANDS, WALLET, parser
 
 # In each of them the words that were typed lead to a place, such as `ledgerd init`. Behind a place stand commands and
-# choices; behind it and `-`, options; behind it and an option, the values of that. Where nothing stands, files do.
+# choices; after it and `-`, options; after it and an option, the values of that. Where nothing stands, files do.
 BASH = """\
 # Made by `ledgerd completion bash`.
 _ledgerd_words() {

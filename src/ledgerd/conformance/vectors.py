@@ -18,7 +18,7 @@ ABOUT = "recording.json"
 """Written by `ledgerd record` beside what it has recorded."""
 PACKED = ".xz"
 OFFSET_SIZE = 8
-"""Bytes behind each block of a log: the place where the block begins."""
+"""Bytes after each block of a log: the place where the block begins."""
 
 TESTNET = "testnet"
 PRIVATE = "open-main.toml"

@@ -129,7 +129,7 @@ class KeptProjections(Closing):
             found.block_id = block_id
 
     def begin(self, projections: Collection[Projection], state: View, head: Beginning) -> None:
-        """Begin some of them behind the head of a state. It is undone if that block is."""
+        """Begin some of them after the head of a state. It is undone if that block is."""
         is_of_head = self.store.undoable > 0 and self.store.revision == head.number
         with self.store.begin(revision=head.number) as session:
             for projection in projections:

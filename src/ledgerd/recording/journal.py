@@ -1,4 +1,4 @@
-"""What has happened so far, a line of JSON for each step: a recording that was interrupted goes on behind the last."""
+"""What has happened so far, a line of JSON for each step: a recording that was interrupted goes on after the last."""
 
 from __future__ import annotations
 

@@ -19,8 +19,9 @@ SECOND = 1_000_000
 MOST_AHEAD = SECOND
 """Microseconds by which a slot may lie ahead of the signer's clock."""
 MOST_BEHIND = BLOCK_INTERVAL * SECOND
-"""The same behind it. Without a limit, who has taken a node over could have slots of the past signed that are after the
-last one: after a long stop, or where a whole disk was put back and the mark of a clean stop with it.
+"""Microseconds by which a slot may lie behind it. Without a limit, whoever has taken a node over could have slots of
+the past signed that are after the last one: after a long stop, or after a whole disk was put back with the mark of a
+clean stop.
 """
 LONGEST_SHOWN = 16
 """Characters of a validator's name, which may be any bytes here."""

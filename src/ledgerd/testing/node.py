@@ -223,7 +223,7 @@ class ChainNode(Closing):
         return self._process.log_size()
 
     def log_since(self, offset: int = 0) -> str:
-        """The last lines of the node's log, of those behind an offset."""
+        """The last lines of the node's log, of those after an offset."""
         return self._process.log_since(offset)
 
     def close(self) -> None:

@@ -62,7 +62,7 @@ class FollowedBlock(NamedTuple):
     number: int
     id: BlockId
     settled: int
-    """The last block of which the application was told, behind this one, that it is irreversible."""
+    """The last block of which the application was told, after this one, that it is irreversible."""
     can_undo: bool
     """Whether its changes are in the journal."""
 

@@ -128,7 +128,7 @@ class FollowedTables:
         """
         reached = max(settled, min(irreversible, step.number))
         if reached > settled:
-            self._journal.begin(step.number, keep=new[0].can_undo)  # a block behind it may have failed
+            self._journal.begin(step.number, keep=new[0].can_undo)  # a block after it may have failed
             with self._guarded(step):
                 for handler in self._application.irreversible_handlers:
                     self._calls(step)(handler)

@@ -70,7 +70,7 @@ def add_api(commands: Commands) -> None:
 def duration(text: str) -> int:
     parts = re.fullmatch(r"([0-9]{1,9})([smhd]?)", text)
     if parts is None:
-        raise argparse.ArgumentTypeError(f"{text}: write a number with s, m, h or d behind it, such as 30d")
+        raise argparse.ArgumentTypeError(f"{text}: write a number with s, m, h or d after it, such as 30d")
     return int(parts[1]) * UNITS[parts[2] or "s"]
 
 

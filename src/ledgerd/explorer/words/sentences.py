@@ -112,7 +112,7 @@ class _Template(NamedTuple):
     holds: Callable[[Fields], bool]
     opening: str
     values: tuple[tuple[Shown, Callable[[Fields], Any], str], ...]
-    """Each with the constant text behind it."""
+    """Each with the constant text after it."""
 
 
 @cache

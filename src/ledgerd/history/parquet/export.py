@@ -101,7 +101,7 @@ class ParquetExport:
         is_begun = before.last >= before.first
         if is_begun and begins is not None and begins != before.balances_from and begins < needed:
             raise OperatorError(
-                f"balances begin anew behind block {begins}, which the files have already: export into a new folder"
+                f"balances begin anew after block {begins}, which the files have already: export into a new folder"
             )
 
     def _rewritten_from(self, before: ExportList) -> int:

@@ -154,7 +154,7 @@ def copyable_from(facts: KeptFacts, wanted: HistorySettings) -> int:
 
 
 def copy_blocks(facts: KeptFacts, store: EmbeddedStore, last: int) -> None:
-    """Record the blocks behind the last one of a store; `PastRefused` where they do not follow it."""
+    """Record the blocks after the last one of a store; `PastRefused` where they do not follow it."""
     first = store.head_number + 1
     copies = [_copied(facts, number) for number in range(first, last + 1)]
     before = store.block(first - 1)

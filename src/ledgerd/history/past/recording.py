@@ -144,7 +144,7 @@ class PastHistory:
             last = min(begins - 1, self._log.head_number)
             if last <= reached:
                 raise PastRefused(
-                    f"the history of the node begins behind block {begins - 1}, which is not irreversible yet: "
+                    f"the history of the node begins after block {begins - 1}, which is not irreversible yet: "
                     "try again later"
                 )
             self._replay(last, advance)

@@ -48,7 +48,7 @@ NO_OWNER = 255
 LATE = 1 << 31
 """A flag of the offset: the operation has the block's own time."""
 VIRTUAL = 1 << 30
-"""A flag of the offset: the operation is virtual, and after the rows, behind its virtual number."""
+"""A flag of the offset: the operation is virtual, and after the rows, after its virtual number."""
 PLACE = VIRTUAL - 1
 _FLAGS = 7
 """The place in a row of the byte with the flags."""

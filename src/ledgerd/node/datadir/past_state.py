@@ -170,7 +170,7 @@ class PastState:
 
     def _build(self, given: Path | None, *, with_genesis: bool) -> None:
         if given is not None:
-            reason = f"it is of a block behind block {self._at}"
+            reason = f"it is of a block after block {self._at}"
             try:
                 if self._is_built_from(given):
                     return
@@ -184,7 +184,7 @@ class PastState:
             except SnapshotError as problem:
                 log.warning("the snapshot %(file)s is of no use: %(reason)s", {"file": path, "reason": problem})
         none = "" if with_genesis else "there is no snapshot of a block before it, so "
-        self._require_blocks(0, f"{none}this would begin behind")
+        self._require_blocks(0, f"{none}this would begin after")
 
     def _nearest_snapshots(self) -> Iterator[Path]:
         """The node's snapshots, from the nearest below the block down; the number in a file's name may be a bit too

@@ -157,7 +157,7 @@ class HistoryFeedPart(NodePart):
 
     def _report(self, status: FeedStatus) -> None:
         self.status = status
-        problem = f"nothing is fed to PostgreSQL behind block {status.block}: {status.reason}" if status.reason else ""
+        problem = f"nothing is fed to PostgreSQL after block {status.block}: {status.reason}" if status.reason else ""
         self.work.warn(FEED, problem or status.warning)
 
 

@@ -49,7 +49,7 @@ class LogReading(Closing):
         return self._asked.pids
 
     def read(self, packed: Iterator[tuple[int, bytes]]) -> Iterator[tuple[int, Block]]:
-        """Blocks with their numbers; an error of the log, or of decoding, comes behind the blocks before it."""
+        """Blocks with their numbers; an error of the log, or of decoding, comes after the blocks before it."""
         waiting: deque[_Batch] = deque()
         batches = _batches(packed)
         while True:
@@ -77,7 +77,7 @@ class LogReading(Closing):
 
 
 def _batches(packed: Iterator[tuple[int, bytes]]) -> Iterator[_Batch]:
-    """An error of the log is handed on behind the blocks that were read before it."""
+    """An error of the log is handed on after the blocks that were read before it."""
     batch, size = _Batch(), 0
     try:
         for number, each in packed:

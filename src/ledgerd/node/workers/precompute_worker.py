@@ -51,7 +51,7 @@ def serve(connection: socket.socket) -> None:
 
 
 def results_for(asked: bytes, network: ChainParameters) -> bytes:
-    """The results for a request; of blocks behind one that cannot be decoded there are none."""
+    """The results for a request; of blocks after one that cannot be decoded there are none."""
     (signers_above,), place = _NUMBER.unpack_from(asked), _NUMBER.size
     read, results = codec_of(Block).decode_from, []
     while place < len(asked):

@@ -26,7 +26,7 @@ class _Tail(msgspec.Struct, frozen=True):
 
 
 class ReplyReader:
-    """One reply: no more blocks of it are read than were asked for, and none behind one that was not asked for."""
+    """One reply: no more blocks of it are read than were asked for, and none after one that was not asked for."""
 
     def __init__(self, frame: Frame, asked: Collection[int], largest_block: int) -> None:
         self.number = frame.number

@@ -240,7 +240,7 @@ def _pieces(now: HeldCommit, number: int) -> Iterator[dict[bytes, bytes]]:
 
 
 def _first_block(source: NodeFiles, now: HeldCommit, hello: ReplicaHello) -> int:
-    """The first block that a replica is to be sent: behind its log, where that has our blocks and is not far behind."""
+    """The first block that a replica is to be sent: after its log, where that has our blocks and is not far behind."""
     irreversible = now.irreversible
     if hello.logged > 0 and irreversible - hello.logged <= MOST_MISSING:
         block = source.blocks.packed(now.view, hello.logged)

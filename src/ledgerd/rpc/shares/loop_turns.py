@@ -73,7 +73,7 @@ class LoopTurns:
         return self._clock() < self._turn_ends
 
     def wait(self, share: str, work: Callable[[], None], expected: float = 0.0) -> None:
-        """Do some work in a turn. What is expected to take long comes behind the short work of others."""
+        """Do some work in a turn. What is expected to take long comes after the short work of others."""
         if not self._waiting and self._ends is None:
             asyncio.get_running_loop().call_soon(self._round)
         is_new = share not in self._waiting

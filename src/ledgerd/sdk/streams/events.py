@@ -83,6 +83,6 @@ class OperationEvent(msgspec.Struct, frozen=True):
 
 
 Since: TypeAlias = int | str | StreamCursor | Sequence[StreamCursor | str] | None
-"""Where a stream begins: with a block by its number; behind a cursor; behind the newest of several that the chain still
+"""Where a stream begins: with a block by its number; after a cursor; after the newest of several that the chain still
 has, or with block 1 where the list has none; without any, with the next block.
 """

@@ -36,7 +36,7 @@ MOST_ASKED, MOST_ANSWERED = 8 << 20, 32 << 20
 
 
 class PackRecords(msgspec.Struct, frozen=True, array_like=True, tag=True):
-    """Make rows of records of a section, behind so many others of its table."""
+    """Make rows of records of a section, after so many others of its table."""
 
     section: str
     count: int

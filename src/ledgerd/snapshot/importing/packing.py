@@ -66,7 +66,7 @@ class Tallies:
 
 
 def packed_batch(section: SnapshotSection[Any], records: Sequence[Json], count: int) -> bytes:
-    """Records, at least one, behind so many others of their table; no bytes where one of them cannot be taken."""
+    """Records, at least one, after so many others of their table; no bytes where one of them cannot be taken."""
     tallies = Tallies()
     try:
         entities = [section.parse(record) for record in records]

@@ -77,4 +77,4 @@ def _keys_in(plain: bytes, place: int) -> Iterator[PrivateKey]:
             raise InvalidKey("a private key has another public key than it is stored with")
         yield key
     if place != len(plain):
-        raise DecodeError(f"{len(plain) - place} bytes behind the keys")
+        raise DecodeError(f"{len(plain) - place} bytes after the keys")

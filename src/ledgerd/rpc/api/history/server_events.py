@@ -68,7 +68,7 @@ def _asked(query: bytes) -> tuple[int, Filter, bool]:
 
 
 class EventStream(HistoryStream):
-    """A stream that knows at each message how to be resumed behind it."""
+    """A stream that knows at each message how to be resumed after it."""
 
     def __init__(self, history: History, wanted: Wanted, next_block: int, *, reversible: bool) -> None:
         super().__init__(history, wanted, next_block, reversible=reversible)

@@ -68,7 +68,7 @@ def id_in(fields: object, name: str) -> BlockId:
 
 
 def blocks_in(numbers: range, answers: Sequence[Any], *, with_history: bool) -> Sequence[ReadBlock]:
-    """The blocks in a node's answers: its blocks, their operations, its head, and the header of the block behind them.
+    """The blocks in a node's answers: its blocks, their operations, its head, and the header of the block after them.
 
     Each must be the one that the next names as its previous, the last of them as well: a node hands out the only block
     that it knows of a number, though it be on no branch of its own (spec 05, section 9.1). The operations come between

@@ -76,7 +76,7 @@ def _label_condition(wanted: MetadataFilter) -> Callable[[MetaLabels], bool]:
 def part_test(token: bytes) -> Callable[[bytes], bool]:
     """Whether a token is a part of a list that is joined with commas, at a cost that no list can raise.
 
-    The token may have commas itself. Its places in the list are those that a search finds which goes on behind each.
+    The token may have commas itself. Its places in the list are those that a search finds which goes on after each.
     """
     between = b",%b," % token
     if b"," not in token:
@@ -86,7 +86,7 @@ def part_test(token: bytes) -> Callable[[bytes], bool]:
     wanted = f",{marked},"
 
     def has(joined: bytes) -> bool:
-        # `replace` goes on behind each place too, and what stands at the ends of each is left.
+        # `replace` goes on after each place too, and what stands at the ends of each is left.
         return between in b",%b," % joined and wanted in f",{joined.decode('latin-1').replace(text, marked)},"
 
     return has
