@@ -170,7 +170,7 @@ class ObserverFeed:
         if number < facts.known_from:
             raise FeedBroken(
                 f"block {number} comes next for it, and the history begins with block {facts.known_from} "
-                f"(history-count-blocks): remove {self._file} to go on behind the head"
+                f"(history-count-blocks): remove {self._file} to go on after the head"
             )
 
     def _apply(self, block: KeptBlock, *, is_final: bool) -> None:
