@@ -17,6 +17,7 @@ from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.types.identifiers import BlockId
 
 WINDOW = 8 << 20
+"""Bytes of the file that are in memory at a time."""
 
 
 class Proven(NamedTuple):
@@ -26,11 +27,13 @@ class Proven(NamedTuple):
     previous: BlockId
     """The id of the block before its first one."""
     offsets: list[int]
+    """Where each block begins."""
     sums: list[int]
+    """The checksum of each block."""
 
     @property
     def packed_index(self) -> bytes:
-        """The content of the file beside it with the places of its blocks."""
+        """The content of the index, the file beside this one: where each block begins."""
         return OFFSET.pack(self.first) + b"".join(map(OFFSET.pack, self.offsets))
 
 
@@ -61,7 +64,7 @@ def sound_part(path: Path, file: SealedFile) -> tuple[int, int]:
 
 
 class _Entries:
-    """The entries of a file, read through a window that goes along."""
+    """The entries of a file, read through a window that moves with them."""
 
     def __init__(self, data: mmap.mmap) -> None:
         self._data = data

@@ -76,7 +76,7 @@ FUNCTIONS: Mapping[str, AdapterFunction] = {
 
 
 def offered() -> Mapping[str, AdapterFunction]:
-    """All of them; the state after a block too, where the node is installed."""
+    """All functions; if the node is installed, also the state after a block."""
     if find_spec("ledgerd.chain") is None:
         return FUNCTIONS
     from ledgerd.conformance.states import state_after  # noqa: PLC0415 - the rest works without a node

@@ -61,7 +61,7 @@ class ApiPlugin:
 
 
 class PluginObserver:
-    """Learns what the chain does, in a process of its own. Override what concerns the plugin."""
+    """Is told what the chain does, in a process of its own. Override the methods that the plugin needs."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -36,7 +36,7 @@ class Unit(NamedTuple):
         return " ".join(self.values.get(name, [])).split()
 
     def starts_node(self) -> bool:
-        """Whether it may start a node: it says of no other command that it starts that one."""
+        """Whether it may start a node: it does if its command line names no other command."""
         return not OTHER_COMMAND.search(self.last("execstart"))
 
 

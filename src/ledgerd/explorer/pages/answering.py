@@ -41,9 +41,9 @@ HTML = "text/html; charset=utf-8"
 KEPT_BYTES = 32 << 20
 """The most bytes of replies, with the addresses that they are kept by, until the next block."""
 KEPT_BESIDE = 1_024
-"""Bytes that a reply takes besides, so that those without a body are bounded too."""
+"""Bytes that a kept reply counts for besides its body and address, so that empty ones are bounded too."""
 LATE_SECONDS = 30
-"""An older head says that the chain or the node stands still."""
+"""Seconds: if the head is older, pages say that the chain or the node stands still."""
 THEMES = ("auto", "light", "dark")
 ICON = "/favicon.ico"
 """The path that browsers ask for by themselves."""

@@ -10,6 +10,7 @@ from ledgerd.client.address import WEB, NodeAddress
 from ledgerd.client.blocking import HttpClient
 from ledgerd.client.envelope import ErrorAnswer, NodeCall, NotAnAnswer, batch_of, results_of
 from ledgerd.node.testnet.plan import HOST, MOST_VALIDATORS, Member
+from ledgerd.protocol.types.identifiers import block_number_of_hex
 from ledgerd.supervision.threads import thread_pool
 
 ANSWER_SECONDS = 5.0
@@ -114,7 +115,7 @@ class NetworkMonitor:
         if status.head < self.highest[number]:
             self._blame(f"{name}: its head is block {status.head}, and block {self.highest[number]} was irreversible")
         self.highest[number] = max(block, self.highest[number])
-        if int(block_id[:8], 16) != block:
+        if block_number_of_hex(block_id) != block:
             return  # the id is not known to the node yet, and says so with zeros (spec 03, 19.1)
         known = self.irreversible.setdefault(block, block_id)
         if known != block_id:

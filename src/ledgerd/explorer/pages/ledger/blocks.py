@@ -12,6 +12,7 @@ from ledgerd.explorer.node.watch import BlockFacts
 from ledgerd.explorer.pages.lists import beside
 from ledgerd.explorer.pages.view import Away, BadQuery, NotThere, PageAnswer, PageFamily, PageView, Visit, needed
 from ledgerd.explorer.words.values import NO_TRANSACTION
+from ledgerd.protocol.types.identifiers import block_number_of_hex
 
 ROUTES = PageFamily()
 OF_A_PAGE = 25
@@ -61,7 +62,7 @@ async def _asked(visit: Visit, first: int, last: int) -> list[BlockFacts]:
 @ROUTES.page("/block/(?P<id>[0-9a-f]{40})")
 async def block_of_id(visit: Visit) -> PageAnswer:
     identifier = visit.parts["id"]
-    number = int(identifier[:8], 16)
+    number = block_number_of_hex(identifier)
     if number > visit.watch.head:
         raise NotThere("fault.block", identifier)
     following = await visit.one("database_api", "get_block_header", number + 1)

@@ -16,6 +16,7 @@ from ledgerd.explorer.pages.view import (
     needed,
     optional,
 )
+from ledgerd.protocol.types.identifiers import block_number_of_hex
 
 ROUTES = PageFamily()
 NUMBER = re.compile(r"#?([0-9][0-9 ,\u00a0\u202f]{0,14})")
@@ -47,7 +48,7 @@ async def search(visit: Visit) -> PageAnswer:
 
 
 async def _of_hash(visit: Visit, identifier: str) -> PageAnswer:
-    number = int(identifier[:8], 16)
+    number = block_number_of_hex(identifier)
     found, following = await visit.node.ask(
         NodeCall("history_api", "get_transaction", (identifier, 0, 1)),
         NodeCall("database_api", "get_block_header", ((number + 1) & 0xFFFF_FFFF,)),
