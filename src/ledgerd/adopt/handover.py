@@ -60,7 +60,7 @@ class HandoverPlan(NamedTuple):
     validator: str
     folder: Path
     key: str = ""
-    """The new public key; empty where the key stays the same."""
+    """The new public key; empty if the key stays the same."""
     is_back: bool = False
     """Whether from our node to the `vizd`."""
     other: str = "the vizd"

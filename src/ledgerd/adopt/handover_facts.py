@@ -96,7 +96,7 @@ class ChainFacts(NamedTuple):
     quiet_slots: int
     """Slots from the next one on that are known to be of others."""
     irreversible_key: str
-    """The key that the latest irreversible declaration has named, of those that were seen; empty where none was."""
+    """The key that the latest irreversible declaration has named, of those that were seen; empty if none was."""
 
 
 class OurFacts(NamedTuple):
@@ -213,7 +213,7 @@ class OurNode:
         )
 
     def _last(self, number: int, validator: str) -> LastBlock | None:
-        """The validator's latest block; nothing where the node began after it."""
+        """The validator's latest block; None if the node began after it."""
         if self.node.value("database_api", "get_block_header", number) is None:
             return None
         block = self._block(number)

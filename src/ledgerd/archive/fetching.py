@@ -32,7 +32,7 @@ class PastSource(Protocol):
     """A source of blocks of the past: a peer or a web server."""
 
     def file_with(self, number: int) -> SealedFile | None:
-        """A file that has a block; nothing where there is none."""
+        """A file that has a block; None if there is none."""
 
     def obtain(self, file: SealedFile, path: Path, room: int) -> None:
         """Write a file of at most this many bytes. Bytes that are in it already were obtained before. Raises

@@ -36,7 +36,7 @@ class Kind(ABC):
     """One type on the wire and in JSON. What `text` and `parse` say of themselves stands in docs/protocol/types.md."""
 
     letters = ""
-    """The `struct` letters of a kind of fixed size; empty where the size varies."""
+    """The `struct` letters of a kind of fixed size; empty if the size varies."""
 
     memory = 8
     """Bytes that a value takes in the reference's memory; they bound its containers (spec 01, section 2.3)."""

@@ -65,7 +65,7 @@ class NodeAnswer(NamedTuple):
     """A result or an error."""
 
     value: Json
-    """The result; nothing where there is an error."""
+    """The result; nothing if there is an error."""
     error: str = ""
     """The message of the error."""
     size: int = 0

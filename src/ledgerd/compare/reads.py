@@ -191,7 +191,7 @@ def maker_of(method: Method, parameter: Parameter) -> Maker | None:
 
 
 def random_read(method: Method, seen: SeenValues, random: Random) -> Read | None:
-    """A random read of a method; nothing where the chain has not shown any value for an argument."""
+    """A random read of a method; None if the chain has not shown any value for an argument."""
     arguments: list[object] = []
     for parameter in method.parameters:
         maker = maker_of(method, parameter)

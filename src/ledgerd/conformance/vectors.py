@@ -133,14 +133,14 @@ class Vectors:
         return [RecordedChain(self.folder / CHAINS_FOLDER / name) for name in only or here]
 
     def lines(self, name: str) -> list[dict[str, Json]]:
-        """The lines of a file; none where a folder has recordings alone."""
+        """The lines of a file; none if a folder has recordings alone."""
         if not (self.folder / name).is_file():
             return []
         text = (self.folder / name).read_text(encoding="utf-8")
         return [json.loads(line) for line in text.splitlines()]
 
     def document(self, name: str) -> dict[str, Json]:
-        """A file; nothing where a folder has recordings alone."""
+        """A file; nothing if a folder has recordings alone."""
         if not (self.folder / name).is_file():
             return {}
         found: dict[str, Json] = json.loads((self.folder / name).read_text(encoding="utf-8"))

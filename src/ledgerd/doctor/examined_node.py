@@ -63,7 +63,7 @@ class ExaminedNode(msgspec.Struct, frozen=True, kw_only=True):
     signer: CertifiedPlace | None
     plugins: tuple[ExaminedPlugin, ...] = ()
     process: int | None
-    """The number of the running node's process; 0 where it is not known, and nothing while no node runs."""
+    """The number of the running node's process; 0 if it is not known, and None while no node runs."""
 
     @property
     def is_running(self) -> bool:

@@ -70,7 +70,7 @@ class AskedSigner(NamedTuple):
 
     @property
     def keys(self) -> frozenset[PublicKey]:
-        """The public keys of what it holds; none where it says nonsense."""
+        """The public keys of what it holds; none if it says nonsense."""
         try:
             return frozenset(map(public_key_from_text, () if self.status is None else self.status.keys))
         except CodecError:

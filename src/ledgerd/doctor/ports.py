@@ -130,7 +130,7 @@ def peers(seeds: Sequence[Endpoint], snapshot_peers: Sequence[Endpoint]) -> Iter
 
 
 async def _dialled(seed: Endpoint) -> str:
-    """Why it is of no use; empty where it is."""
+    """Why it is of no use; empty if it is."""
     try:
         async with asyncio.timeout(SECONDS):
             _, writer = await asyncio.open_connection(*seed)

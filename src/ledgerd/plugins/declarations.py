@@ -106,7 +106,7 @@ PluginDeclaration = ApiPlugin | ObserverPlugin
 
 
 def version_fault(version: object) -> str:
-    """Why a plugin made for this version of the API does not run here; empty where it does."""
+    """Why a plugin made for this version of the API does not run here; empty if it does."""
     ours = tuple(map(int, API_VERSION.split(".")))
     parts = version.split(".") if isinstance(version, str) else []
     if len(parts) != len(ours) or not all(each.isascii() and each.isdecimal() and len(each) < 6 for each in parts):

@@ -43,7 +43,7 @@ def _origin(entry: EntryPoint) -> tuple[str, str]:
 
 
 def fault_of_name(name: str, found: Iterable[InstalledPlugin]) -> str:
-    """Why the plugin of a name cannot be enabled; empty where it can."""
+    """Why the plugin of a name cannot be enabled; empty if it can."""
     those = [each for each in found if each.name == name]
     if not those:
         return "it is not installed"

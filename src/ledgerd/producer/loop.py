@@ -93,7 +93,7 @@ class Producer(Observer):
         self.streaks = Streaks()
         self._doppelganger = doppelganger
         self.signing_refusal: Callable[[], str] = str
-        """Why nothing may be signed for now; empty where it may."""
+        """Why nothing may be signed for now; empty if it may."""
         self.draft: BlockDraft | None = None
         """The draft that the signer is asked to sign before the next tick."""
         self._drafted: Decision | None = None

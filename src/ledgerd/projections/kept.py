@@ -119,7 +119,7 @@ class KeptProjections(Closing):
 
     @property
     def last_block(self) -> BlockId:
-        """The last block that has changed something; zeros where there is none."""
+        """The last block that has changed something; zeros if there is none."""
         found = self.store.find(PROJECTED_BLOCK, 0)
         return NO_BLOCK if found is None else found.block_id
 

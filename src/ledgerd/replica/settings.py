@@ -10,7 +10,7 @@ LOCAL_NAME = "localhost"
 
 
 class StreamSettings(CertifiedPlace, frozen=True):
-    """A Unix socket, or a host and a port, and what is shown there; nothing where no changes are sent."""
+    """A Unix socket, or a host and a port, and what is shown there; nothing if no changes are sent."""
 
     @property
     def fault(self) -> str:

@@ -94,9 +94,9 @@ class NodeError(ClientError):
         self.code = code
         """The code of JSON-RPC, such as -32003."""
         self.number = number
-        """The reference's number of the exception, such as 3010000; 0 where it gives none."""
+        """The reference's number of the exception, such as 3010000; 0 if it gives none."""
         self.name = name
-        """The reference's name of it, such as `tx_missing_active_auth`; empty where it gives none."""
+        """The reference's name of it, such as `tx_missing_active_auth`; empty if it gives none."""
         self.values = values or {}
         """The values in the message, by the reference's names for them; not the large ones."""
         self.method = method

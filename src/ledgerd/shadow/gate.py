@@ -14,7 +14,7 @@ import msgspec
 from ledgerd.shadow.keeping.record import ShadowRecord
 
 IdAt = Callable[[int], str]
-"""The id of our block of a number; empty where there is none."""
+"""The id of our block of a number; empty if there is none."""
 
 
 class GateReport(msgspec.Struct, frozen=True, array_like=True):
@@ -23,7 +23,7 @@ class GateReport(msgspec.Struct, frozen=True, array_like=True):
     is_required: bool = False
     most_behind: int = 0
     refusal: str = ""
-    """Why no block is signed on the head of now; empty where one may be."""
+    """Why no block is signed on the head of now; empty if one may be."""
 
 
 class SigningGate:
@@ -45,7 +45,7 @@ class SigningGate:
         return self._clock() < self._overridden_until
 
     def refusal(self, head: int, id_at: IdAt) -> str:
-        """Why no block is signed on this head; empty where one may be."""
+        """Why no block is signed on this head; empty if one may be."""
         if self.is_overridden:
             return ""
         record = self._record

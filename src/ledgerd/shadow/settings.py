@@ -63,7 +63,7 @@ class SnapshotTask(msgspec.Struct, frozen=True):
     theirs: str
     """The place of those of the other node."""
     ours: str = ""
-    """The place of our own; empty where there is none."""
+    """The place of our own; empty if there is none."""
     node: dict[str, list[str]] = {}
     """The options by which the configuration of our node is read, where its directory is on this machine: states of
     which it has written no snapshot are made from its blocks.

@@ -39,7 +39,7 @@ MOST_STEP = SECOND
 
 
 class ClockReading(NamedTuple):
-    """The time, and why it should not be believed; empty where it may."""
+    """The time, and why it should not be believed; empty if it may."""
 
     now: int
     """Microseconds since 1970."""

@@ -91,7 +91,7 @@ class AskedProcesses(Closing):
         return [each.process.pid for each in self._asked]
 
     def ask(self, request: bytes, most_waiting: int) -> AwaitedAnswer | None:
-        """Ask the process that has least to answer; nothing where all have so many questions."""
+        """Ask the process that has least to answer; None if all have so many questions."""
         least = min(self._asked, key=lambda each: len(each.questions), default=None)
         if least is None or len(least.questions) >= most_waiting:
             return None

@@ -20,7 +20,7 @@ class RequestRefused(Exception):
 
     @property
     def name(self) -> str:
-        """The rule's name, such as `tx_missing_active_auth`; empty where the node gives none."""
+        """The rule's name, such as `tx_missing_active_auth`; empty if the node gives none."""
         return str(self.data.get("name", "")) if isinstance(self.data, dict) else ""
 
 

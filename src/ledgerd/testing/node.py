@@ -104,7 +104,7 @@ class ChainNode(Closing):
         return str(self.account(name)["balance"])
 
     def block_id(self, number: int) -> str:
-        """The id of a block; empty where there is none."""
+        """The id of a block; empty if there is none."""
         head = self.head
         if number >= head.number:
             return head.id if number == head.number else ""

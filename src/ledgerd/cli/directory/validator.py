@@ -59,9 +59,9 @@ class Report(msgspec.Struct, frozen=True):
     first_block: int
     last_block: int
     missed_from: int
-    """The first block from which on missed slots are recorded; 0 where they are not recorded at all."""
+    """The first block from which on missed slots are recorded; 0 if they are not recorded at all."""
     operations_from: int
-    """The first block from which on rewards and votes are recorded; 0 where they are not."""
+    """The first block from which on rewards and votes are recorded; 0 if they are not."""
     now: ValidatorNow
     days: list[ValidatorDay]
 

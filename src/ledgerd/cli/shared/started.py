@@ -47,7 +47,7 @@ def unit_of(data_dir: Path, root: Path = Path("/")) -> Unit | None:
 
 
 def options_in(words: Sequence[str]) -> dict[str, list[str]] | None:
-    """The options of a node after the program in a command line; nothing where it is no node's."""
+    """The options of a node after the program in a command line; None if it is no node's."""
     words = list(words)
     after = next((at + 2 for at in range(len(words)) if words[at : at + 2] == MODULE), None)
     if after is None:

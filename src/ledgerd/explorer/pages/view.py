@@ -147,7 +147,7 @@ def needed(answer: Any) -> Any:  # noqa: ANN401 - JSON
 
 
 def optional(answer: Any) -> Any:  # noqa: ANN401 - JSON
-    """A result; nothing where the node says that there is none."""
+    """A result; nothing if the node says that there is none."""
     return None if isinstance(answer, ErrorAnswer) else answer
 
 

@@ -255,7 +255,7 @@ class PeersPart(NodePart):
 
     @property
     def is_confirmed(self) -> bool | None:
-        """Whether they have shown that it is, or that it is not; nothing before."""
+        """Whether they have shown that it is, or that it is not; None before."""
         return None if self.driver is None else self.driver.network.intake.survey.is_confirmed
 
     @property

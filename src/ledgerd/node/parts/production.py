@@ -98,7 +98,7 @@ class ProductionPart(NodePart):
 
     @property
     def clock_offset(self) -> int | None:
-        """Microseconds by which the machine's clock is behind the time servers; nothing before one has answered."""
+        """Microseconds by which the machine's clock is behind the time servers; None before one has answered."""
         return None if self._ntp is None else self._ntp.known.offset
 
     def _time_servers(self, time: TimeSource) -> NtpClient | None:

@@ -74,7 +74,7 @@ class NetworkKeys(msgspec.Struct, frozen=True):
     committee: str
     emergency: str
     hardfork_after: int
-    """Seconds from the founding to the last hardfork; 0 where it is part of the founding."""
+    """Seconds from the founding to the last hardfork; 0 if it is part of the founding."""
 
     def key_of(self, name: AccountName) -> PrivateKey:
         return PrivateKey.from_wif(self.validators[name])

@@ -37,7 +37,7 @@ class WorkerSettings(msgspec.Struct, frozen=True, kw_only=True):
     installed: tuple[str, ...] = ()
     """Plugins of others that run."""
     node: str = ""
-    """The HTTP endpoint of the node that takes the broadcasts of an API node; empty where they are refused."""
+    """The HTTP endpoint of the node that takes the broadcasts of an API node; empty if they are refused."""
 
 
 def worker_settings(configuration: Configuration) -> WorkerSettings:

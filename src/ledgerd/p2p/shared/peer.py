@@ -133,7 +133,7 @@ class Peer:
         self.useful_at: float | None = None
         """When the peer last sent a new block or transaction that was accepted."""
         self.pushed_late: float | None = None
-        """Seconds from the slot of the last block that came from it first until it was here; nothing before one."""
+        """Seconds from the slot of the last block that came from it first until it was here; None before one."""
         self.beaten_until = 0.0
         """Until this time the peer's branch counts as worse than ours, whatever its height."""
         self.known_blocks: deque[BlockId] = deque(maxlen=KNOWN_BLOCKS)

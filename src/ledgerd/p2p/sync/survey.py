@@ -86,8 +86,8 @@ class Survey:
         """A block that is to be confirmed."""
         self._agreeing: set[str] = set()
         self.is_confirmed: bool | None = None
-        """Whether the wanted block is at the beginning of a proven run, or two trusted peers have it; False where
-        another block is in its place, and nothing before that is known.
+        """Whether the wanted block is at the beginning of a proven run, or two trusted peers have it; False if
+        another block is in its place, and None before that is known.
         """
 
     @property

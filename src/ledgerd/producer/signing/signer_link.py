@@ -143,7 +143,7 @@ class SignerLink:
             self._connection = None
 
     async def _problem(self) -> str:
-        """Why nothing would be signed now; empty where it would."""
+        """Why nothing would be signed now; empty if it would."""
         try:
             return (await self.status()).problem
         except (OSError, PlaceFault, FrameFault) as fault:

@@ -99,9 +99,9 @@ class SignerStatus(msgspec.Struct, frozen=True):
     validators: tuple[str, ...]
     keys: tuple[str, ...]
     last_slot: int
-    """Seconds since 1970; 0 where nothing was signed."""
+    """Seconds since 1970; 0 if nothing was signed."""
     problem: str
-    """Why it signs nothing now; empty where it would."""
+    """Why it signs nothing now; empty if it would."""
 
 
 def packed_question(question: SigningQuestion | StatusQuestion) -> bytes:

@@ -142,7 +142,7 @@ class NtpOffset:
         self._rejections = 0
         self._last_rejected = 0
         self.offset: int | None = None
-        """Microseconds to add to our clock; nothing before the first answer."""
+        """Microseconds to add to our clock; None before the first answer."""
 
     def is_due(self, now: int) -> bool:
         if self._accepted_at is None:

@@ -35,7 +35,7 @@ class AccountImage(NamedTuple):
     kind: ImageKind
     account: AccountName
     row: bytes
-    """The bytes of the object, or of the names; none where the account is gone."""
+    """The bytes of the object, or of the names; none if the account is gone."""
 
 
 BESIDE: tuple[tuple[ImageKind, Table[Any]], ...] = (

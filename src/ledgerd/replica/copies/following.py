@@ -71,7 +71,7 @@ class FollowStatus(msgspec.Struct, frozen=True):
     problem: str = ""
     """Why the last connection ended; empty while one lasts."""
     refusal: str = ""
-    """Why the node does not serve it; empty where it does, or was not reached."""
+    """Why the node does not serve it; empty if it does, or was not reached."""
     has_differed: bool = False
     """Whether the state that is replaced now was another than the node's."""
 

@@ -74,7 +74,7 @@ class ReplicaPlaces:
         self._places: dict[HeldPlace, None] = {}
 
     def enter(self, owner: str) -> HeldPlace | None:
-        """A place for a replica of an owner; nothing where all are taken by owners that have no more than it."""
+        """A place for a replica of an owner; None if all are taken by owners that have no more than it."""
         if len(self._places) >= MOST_REPLICAS:
             counts = Counter(each.owner for each in self._places)
             (largest, most), *_ = counts.most_common(1)

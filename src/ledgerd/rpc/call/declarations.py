@@ -142,7 +142,7 @@ def _answering(function: Callable[..., object]) -> Answering:
 
 
 def deferral_of(function: Callable[..., object]) -> str:
-    """Why a call of a function returns before anything of it has run; empty where it runs at once."""
+    """Why a call of a function returns before anything of it has run; empty if it runs at once."""
     if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
         return "asynchronous"
     return "a generator" if inspect.isgeneratorfunction(function) else ""

@@ -97,7 +97,7 @@ class Bundle(msgspec.Struct, kw_only=True):
     first_block: int
     """The block at which the answers differed first."""
     equal_block: int
-    """The last block at which the same was asked and equal; 0 where it never was."""
+    """The last block at which the same was asked and equal; 0 if it never was."""
     before: KeptAnswer | None = None
     """The equal answer before, if it was kept."""
     answers: list[KeptAnswer]
@@ -117,7 +117,7 @@ class Bundles:
         self.configuration = dict(configuration)
 
     def keep(self, bundle: Bundle) -> str:
-        """The file's path; empty where there are as many as may be."""
+        """The file's path; empty if there are as many as may be."""
         taken = {path.name for path in self._folder.glob("difference-*.json")}
         if len(taken) >= MOST_BUNDLES:
             return ""

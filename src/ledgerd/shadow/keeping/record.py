@@ -160,7 +160,7 @@ def write_record(file: Path, record: ShadowRecord, *, durably: bool) -> None:
 
 
 def read_override(folder: Path) -> int:
-    """The second until which blocks are signed whatever the shadow says; 0 where nobody has said so."""
+    """The second until which blocks are signed whatever the shadow says; 0 if nobody has said so."""
     try:
         with (folder / OVERRIDE).open("rb") as opened:
             text = opened.read(LONGEST_OVERRIDE)

@@ -104,7 +104,7 @@ class SnapshotOutcome(msgspec.Struct):
     problem: str = ""
     """Why nothing was compared."""
     number: int = 0
-    """The block of both; 0 where the other node has no newer snapshot."""
+    """The block of both; 0 if the other node has no newer snapshot."""
     block_id: str = ""
     records: int = 0
     differing: list[FoundRecord] = []

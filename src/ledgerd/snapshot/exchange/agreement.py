@@ -45,7 +45,7 @@ class Agreed(NamedTuple):
 
     fetched: Fetched
     sources: int
-    """The peers that serve these records, this one included; 0 where two peers serve others."""
+    """The peers that serve these records, this one included; 0 if two peers serve others."""
 
 
 class _Candidate(NamedTuple):

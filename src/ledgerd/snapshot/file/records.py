@@ -67,7 +67,7 @@ class StateRecord(NamedTuple):
 
 
 class DifferingRecord(NamedTuple):
-    """A record in which two states differ; nothing where one of them has none of this id."""
+    """A record in which two states differ; nothing if one of them has none of this id."""
 
     section: str
     id: int

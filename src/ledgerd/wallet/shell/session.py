@@ -142,7 +142,7 @@ def _carry_out(parser: Parser, line: str, wallet: Path, options: argparse.Namesp
 
 
 class KnownNames:
-    """Names of accounts that begin so, as the node says; none where it does not answer soon."""
+    """Names of accounts that begin so, as the node says; none if it does not answer soon."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self._node = choices_of(options).nodes[0]

@@ -49,7 +49,7 @@ class Option:
     without_meaning: str = ""
     """Why this node accepts and ignores it; empty for an option with a meaning."""
     field: str = ""
-    """The field of the record that its value goes to, `limits.batch` for one of a record within it; empty where that
+    """The field of the record that its value goes to, `limits.batch` for one of a record within it; empty if that
     is the option's name, without the prefix of its section and with underscores."""
 
     def __post_init__(self) -> None:

@@ -53,9 +53,9 @@ class WatchedSlot(NamedTuple):
     above: int
     """The number of the block that made the slot known: its own, or the next one of the chain."""
     block: int = 0
-    """The number of its block; 0 where it was missed."""
+    """The number of its block; 0 if it was missed."""
     late: float | None = None
-    """Seconds from the slot until its block was seen; nothing where there is none, or this node was behind."""
+    """Seconds from the slot until its block was seen; None if there is none, or this node was behind."""
     cause: MissCause | None = None
 
 

@@ -40,7 +40,7 @@ MOST_STATES = 4
 async def replace_state(
     configuration: Configuration, chain: ChainPart, peers: PeersPart, sleep: Callable[[float], Awaitable[None]]
 ) -> str:
-    """Build a better state beside ours; empty where one is ready, else why there is none."""
+    """Build a better state beside ours; empty if one is ready, else why there is none."""
     refused = RefusedSources.none()
     for _ in range(MOST_STATES):
         head, needed = await chain.run(lambda: _present(chain))

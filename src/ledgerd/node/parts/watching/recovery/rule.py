@@ -71,7 +71,7 @@ class Verdict(NamedTuple):
     step: RecoveryStep | None
     lines: tuple[RecoveryLine, ...]
     reason: str
-    """Why the node is not in step with the network; empty where it is."""
+    """Why the node is not in step with the network; empty if it is."""
 
 
 class WedgeRule:
