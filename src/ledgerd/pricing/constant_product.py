@@ -30,7 +30,7 @@ class Fill(NamedTuple):
 
 
 class Cancellation(NamedTuple):
-    """What a cancelled bet gets, and where the rest of it goes."""
+    """The payment for a cancelled bet, and where the rest of it goes."""
 
     curve: int
     """The amount that leaves the reserve of the bet's side, whether or not all of it is paid."""

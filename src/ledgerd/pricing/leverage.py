@@ -47,13 +47,13 @@ class Division(NamedTuple):
 
 
 def cancel_value(reserves: Reserves, tokens: int, outcome: int) -> int:
-    """What a position would give now, at least 0 (spec 09, section 9.2)."""
+    """The value of a position now, at least 0 (spec 09, section 9.2)."""
     into, out = _sides(reserves, outcome)
     return max(0, int64(into - reserve_at(reserves.k, int64(out + tokens))))
 
 
 def cancel_value_after(reserves: Reserves, tokens: int, outcome: int, opposing: int) -> int:
-    """What a position would give after a bet against it, at least 0 (spec 09, section 9.3)."""
+    """The value of a position after a bet against it, at least 0 (spec 09, section 9.3)."""
     _, out = _sides(reserves, outcome)
     moved = int64(out + opposing)
     return max(0, int64(reserve_at(reserves.k, moved) - reserve_at(reserves.k, int64(moved + tokens))))
@@ -68,17 +68,17 @@ def worst_opposing(reserve_a: int, reserve_b: int, slippage: int, opposing: int)
 
 
 def threshold(loan: int, profit: int) -> int:
-    """What a position owes the pool: the loan with the profit, rounded down (spec 09, section 9.4)."""
+    """The debt of a position to the pool: the loan with the profit, rounded down (spec 09, section 9.4)."""
     return mul_div(loan, 100 + profit, 100)
 
 
 def safe_threshold(loan: int, limits: LeverageLimits) -> int:
-    """What a position must be worth in the worst case; rounded down twice (spec 09, section 9.4)."""
+    """The least value of a safe position in the worst case; rounded down twice (spec 09, section 9.4)."""
     return threshold(threshold(loan, limits.profit), limits.safety)
 
 
 def worst_value(reserves: Reserves, tokens: int, outcome: int, limits: LeverageLimits) -> int:
-    """What a position would give after the worst bet against it, from the reserves that it left (spec 08, section 9.1,
+    """The value of a position after the worst bet against it, from the reserves that it left (spec 08, section 9.1,
     step 7).
     """
     opposing = worst_opposing(reserves.a, reserves.b, limits.slippage, limits.opposing)

@@ -74,7 +74,7 @@ MAX_HALVINGS = 4
 
 
 class Deposit(NamedTuple):
-    """What the pool remembers of a depositor."""
+    """The record of a depositor in the pool."""
 
     shares: int
     principal: int

@@ -27,7 +27,7 @@ class Role(Enum):
     ACTIVE = auto()
     MASTER = auto()
     REGULAR = auto()
-    """Its authority of this kind is required."""
+    """The authority of this kind is required of the account."""
     ACTOR = auto()
     """The account that acts, though no account is asked to sign: the operation is outgoing for it."""
     SENDER = auto()
@@ -41,7 +41,7 @@ class Role(Enum):
     section 13).
     """
     TOUCHED_IF_NAMED = auto()
-    """The same, where the field is not empty."""
+    """The same as `TOUCHED`, if the field is not empty."""
     ABSENT = auto()
     """The history of the account does not have the operation."""
     TAKER = auto()

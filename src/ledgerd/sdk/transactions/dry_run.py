@@ -24,7 +24,7 @@ class BalanceStep(msgspec.Struct, frozen=True):
 
 
 class DryRun(msgspec.Struct, frozen=True):
-    """What would happen. All of it is the node's word."""
+    """The effects that a transaction would have, as the node says."""
 
     not_told: str = ""
     """Why the node has not tried it out."""

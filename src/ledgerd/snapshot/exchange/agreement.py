@@ -25,7 +25,7 @@ MOST_COMPARED = 3
 
 
 class RefusedSources(NamedTuple):
-    """What is not asked for again while one state is searched for."""
+    """Sources that are not asked again while one state is searched for."""
 
     checksums: set[bytes]
     peers: set[Endpoint]

@@ -79,7 +79,7 @@ async def _ask(connection: SnapshotConnection, result: Result, chain_id: ChainId
 
 
 def _unusable(beginning: bytes, chain_id: ChainId) -> str:
-    """What is wrong with a snapshot by its header, which names its chain; the answers about it do not."""
+    """The fault of a snapshot by its header, which names its chain; the answers about it do not."""
     try:
         theirs = chain_named_by(beginning)
     except SnapshotError as problem:

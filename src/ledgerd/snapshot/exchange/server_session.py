@@ -49,7 +49,7 @@ class Offer(NamedTuple):
     number: int
     size: int
     checksum: bytes
-    """Of the file, not of the state in it."""
+    """The checksum of the file, not of the state in it."""
 
 
 class FileRange(NamedTuple):

@@ -47,7 +47,7 @@ class SummedUpBlock(msgspec.Struct, frozen=True):
     operations: UInt32
     virtual_operations: UInt32
     kinds: tuple[OperationCount, ...]
-    """Of the operations of its transactions, the most frequent first."""
+    """The kinds of its transactions' operations, the most frequent first."""
 
 
 class BlockOperations(msgspec.Struct, frozen=True):

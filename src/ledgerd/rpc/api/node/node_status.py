@@ -16,7 +16,7 @@ class SlotFacts(msgspec.Struct, frozen=True):
     """A slot that is over."""
 
     validator: str
-    """Whose it was; empty if that is not known any more."""
+    """The validator of the slot; empty if that is not known any more."""
     block: UInt32
     """The number of its block; 0 if it was missed."""
     delay: Int32
@@ -116,12 +116,12 @@ class WatchedFacts(msgspec.Struct, frozen=True):
     mean_delay: Int32
     """Milliseconds, of all blocks that were seen in time; -1 without one."""
     reward: UInt64
-    """In millionths of a share."""
+    """Millionths of a share."""
     votes: UInt64
     counted_votes: UInt64
-    """What is left of the votes after penalties."""
+    """The votes after penalties."""
     penalty_percent: UInt32
-    """In hundredths of a percent."""
+    """Hundredths of a percent."""
     is_scheduled: bool
     has_key: bool
 

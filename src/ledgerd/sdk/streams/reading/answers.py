@@ -24,7 +24,9 @@ from ledgerd.sdk.streams.reading.negative_amounts import with_whole_amounts
 
 ID_SIZE = 20
 UNKNOWN_NAME = "Invalid operation name: "
-"""What the codec says, as the reference does, of an operation that it does not have (spec 01, section 3.5)."""
+"""The beginning of the codec's error for an operation that it does not have, as in the reference (spec 01, section
+3.5).
+"""
 MOST_NAME = 64
 """Characters of such a name that are shown."""
 OUTSIDE = 65_535
