@@ -1,7 +1,7 @@
 """Writes `docs/limits.md`: every limit of a node, from the constants that declare them.
 
 A limit is a number whose name says so (`MOST_CONNECTIONS`, `PUSHED_BYTES_A_SECOND`), one that `docs/threats.md` names,
-or a field of a record of limits. What it limits is said by the text behind it, or else by its name.
+or a field of a record of limits. What it limits is said by the text after it, or else by its name.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Writes `docs/stability/unreleased.json`: what of this program is promised (docs/stability.md), from the code.
 
-With a version behind it, `python -m scripts.generate_stability 1.0.0` writes the list of that release too. It stays as
+With a version after it, `python -m scripts.generate_stability 1.0.0` writes the list of that release too. It stays as
 it is, and later lists are compared with it (`scripts/compare_stability.py`).
 """
 
@@ -83,7 +83,7 @@ def _option(option: Option) -> Entry:
 
 
 def commands() -> dict[str, Entry]:
-    """The commands beside the node, and what may be typed behind each."""
+    """The commands beside the node, and what may be typed after each."""
     found = dict(_arguments(parser(COMMANDS), "")) | dict(_arguments(command_parser(), "wallet"))
     return dict(sorted(found.items()))
 

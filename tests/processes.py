@@ -69,7 +69,7 @@ class SeveralProcesses:
         for each in processes:
             each.join()
         if any(each.exitcode for each in processes):
-            self._fail(session, "a process has failed behind its last test, as its errors say")
+            self._fail(session, "a process has failed after its last test, as its errors say")
         return True
 
     @staticmethod
@@ -128,7 +128,7 @@ def _units(items: Sequence[pytest.Item]) -> Iterator[range]:
 
 
 class _AnyOther(pytest.Item):
-    """The test behind the last one of a unit, which is not known yet: what is for the whole run stays made."""
+    """The test after the last one of a unit, which is not known yet: what is for the whole run stays made."""
 
     def runtest(self) -> None:
         raise NotImplementedError

@@ -108,4 +108,4 @@ def test_what_fails_at_the_end_of_a_process_fails_the_run(tmp_path: Path) -> Non
 
     assert code != 0
     assert "2 passed" in said
-    assert "a process has failed behind its last test" in said
+    assert "a process has failed after its last test" in said

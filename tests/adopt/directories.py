@@ -52,7 +52,7 @@ def with_full_log(folder: Path, chain: str, count: int, place: str = "state") ->
 
 
 def born_of_a_snapshot(folder: Path, count: int) -> Path:
-    """One that began with the last state of `open-1`, and has some blocks behind it."""
+    """One that began with the last state of `open-1`, and has some blocks after it."""
     write_log(folder / "state", "dlt_block_log", later_blocks()[: count + 1], 2718)
     (folder / "snapshots").mkdir()
     snapshot = zlib.compress(recorded_snapshot("open-1/state-2718"), 1)

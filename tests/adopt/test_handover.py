@@ -68,7 +68,7 @@ def test_the_same_key_goes_over_by_a_stop_a_round_of_silence_and_the_record() ->
     assert first == [Stage.STOP, Stage.STOP, Stage.SILENCE, Stage.SILENCE]
 
     assert stages(handover, At(1_006 + ROUND, theirs=GONE)) == [Stage.RECORD]
-    handover.has_fence = True
+    handover.has_record_block = True
     down = At(1_080, theirs=GONE, answers=False, is_running=False)
     assert stages(handover, down, down._replace(signed=FENCE)) == [Stage.WRITE, Stage.START]
 
@@ -147,7 +147,7 @@ def test_a_vizd_that_comes_back_or_signs_begins_the_silence_again() -> None:
     handover = walk()
     silent = At(1_006 + ROUND, theirs=GONE)
     assert stages(handover, At(1_006, theirs=GONE), silent) == [Stage.SILENCE, Stage.RECORD]
-    handover.has_fence = True
+    handover.has_record_block = True
     down = At(1_080, theirs=UP, answers=False, is_running=False)
     assert stages(handover, down, down._replace(theirs=GONE)) == [Stage.IN_STEP, Stage.IN_STEP]
     again = At(1_090, theirs=GONE)

@@ -65,7 +65,7 @@ def _endless_snapshot(source: Path) -> None:
 
 
 def _lying_index(source: Path) -> None:
-    """Places that are no blocks, and some far behind the end."""
+    """Places that are no blocks, and some far after the end."""
     (source / "state" / "block_log.index").write_bytes(b"\7\0\0\0\0\0\0\0" * 30 + b"\xff" * 80)
 
 

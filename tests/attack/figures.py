@@ -104,7 +104,7 @@ COLUMNS: tuple[Column, ...] = (
 
 
 def table(figures: Sequence[Figures]) -> str:
-    """A line for each kind, aligned, with the bounds that it breaks behind it."""
+    """A line for each kind, aligned, with the bounds that it breaks after it."""
     rows = [tuple(name for name, _ in COLUMNS), *(_row(each) for each in figures)]
     widths = [max(len(row[place]) for row in rows) for place in range(len(COLUMNS))]
     return "".join(_aligned(row, widths) for row in rows)

@@ -266,7 +266,7 @@ def test_of_what_nodes_have_shown_a_bounded_part_is_remembered(monkeypatch: pyte
 
 
 def _names_without_end(method: str, arguments: list[Any]) -> str:
-    """Always a page of names behind the last one."""
+    """Always a page of names after the last one."""
     if method != "lookup_accounts":
         return PLACES.get(
             method, '{"CHAIN_ID":"00","CHAIN_NAME":"X","CHAIN_VERSION":"1"}' if "config" in method else "null"

@@ -65,7 +65,7 @@ def test_the_page_does_what_it_says(tmp_path: Path) -> None:
 
 
 def blocks_shown(running: dict[str, str]) -> Iterator[str]:
-    """The outputs that the page shows, each behind its command."""
+    """The outputs that the page shows, each after its command."""
     text = (ROOT / "docs" / "debugging.md").read_text(encoding="utf-8")
     for usual, other in running.items():
         text = text.replace(usual, other)

@@ -40,7 +40,7 @@ def test_its_figures_are_those_of_the_code() -> None:
         f"from {driver.UNREAD_BYTES // MEBIBYTE} MiB on, its socket is not read",
         f"beyond {driver.QUEUED_BYTES // MEBIBYTE} MiB it is disconnected",
         f"{serving.MOST_IN_RANGE:,} look-ups a request",
-        f"{admission.MAX_EARLY_OF_ADDRESS} an address, {admission.MAX_EARLY} in all",
+        f"{admission.MOST_EARLY_OF_ADDRESS} an address, {admission.MOST_EARLY} in all",
         f"| {network_state.IDLE_SECONDS} s without a message",
         f"| {allowances.SIGNATURES_A_SECOND}/s in the long run, {allowances.SIGNATURES:,} at once",
         f"| {allowances.UNPROVEN_BLOCKS} an address,",

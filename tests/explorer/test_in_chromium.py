@@ -41,7 +41,7 @@ FIRST_SCREEN = {
 slots of the round, the latest blocks and transfers; and how many of each."""
 
 ROWS, TALLEST_ROW = "[...document.querySelectorAll('tr')]", 100
-"""Where one column has no room, it breaks behind each letter, and a row becomes as high as a page."""
+"""Where one column has no room, it breaks after each letter, and a row becomes as high as a page."""
 REACHABLE = """[...document.querySelectorAll('a[href], button, input, select, summary, [tabindex="0"]')]
   .filter((each) => each.getClientRects().length)"""
 IS_LIVE = "document.getElementById('pulse').classList.contains('beat')"

@@ -54,7 +54,7 @@ class Sound(NamedTuple):
         return self.first + len(self.blocks) - 1
 
     def is_unproven(self, number: int, data: bytes, head: int) -> bool:
-        """Whether a block before a damaged one is told from it by its checksum alone: none behind that is sound."""
+        """Whether a block before a damaged one is told from it by its checksum alone: none after that is sound."""
         start, end = self.starts[number - self.first + 2 :][:2] if number + 2 <= self.head else (0, 0)
         return number + 2 > head or data[start:end] != self.data[start:end]
 
@@ -65,7 +65,7 @@ class Sound(NamedTuple):
 
 @cache
 def sound(place: int) -> Sound:
-    """Recorded blocks, and small ones behind them."""
+    """Recorded blocks, and small ones after them."""
     first = KINDS[place][2]
     blocks = recorded_blocks("open-2")[first - 1 : first + BLOCKS // 2]
     while len(blocks) < BLOCKS:

@@ -18,7 +18,7 @@ from ledgerd.protocol.networks.parameters import TESTNET
 from ledgerd.protocol.types.identifiers import NO_BLOCK
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.exchange.frames import (
-    LARGEST_REQUEST,
+    MAX_REQUEST,
     AccessDenied,
     DataReply,
     DataRequest,
@@ -185,11 +185,11 @@ def _state() -> dict[str, Any]:
 
 def survive_frames(data: bytes) -> bool:
     """Whether all frames were messages; each is written as it was read."""
-    reader = MessageReader(LARGEST_REQUEST)
+    reader = MessageReader(MAX_REQUEST)
     reader.feed(data)
     try:
         while (message := reader.next()) is not None:
-            again = MessageReader(LARGEST_REQUEST)
+            again = MessageReader(MAX_REQUEST)
             again.feed(packed_frame(message))
             if again.next() != message:
                 raise Broken(f"{message!r} is written as something else")

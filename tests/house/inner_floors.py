@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 INNER_FLOORS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "basics": (
+        ("addresses", "closing", "durations", "failures", "formats", "percents", "printable", "remembering"),
+        ("durable", "framing", "quotas"),
+    ),
     "chain": (
         ("ledger",),
         ("log",),

@@ -1,8 +1,9 @@
-"""One word, one meaning: no two modules give the same name to different classes or types."""
+"""One word, one meaning: for names of classes and types, and for the words of bounds."""
 
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from pathlib import Path
 
@@ -62,6 +63,33 @@ def ambiguous(src: Path) -> dict[str, list[str]]:
                 meanings[name].add(meaning)
                 modules[name].append(path.relative_to(src).as_posix())
     return {name: modules[name] for name, found in meanings.items() if len(found) > 1}
+
+
+LAW = ("chain/", "codec/", "pricing/", "protocol/", "state/", "p2p/wire/", "snapshot/exchange/frames.py")
+"""Where the bounds of the network stand. `chain` and `state` have bounds of their own besides."""
+
+BOUND_OF_LAW = re.compile(r"^_?(?:MAX|MIN)_\w+(?=[^=\n]*=[^=])", re.MULTILINE)
+
+
+def misnamed_bounds(src: Path) -> list[str]:
+    """Bounds that are named as the network's, in modules that are not about what the network demands."""
+    found = []
+    for path in python_files(src):
+        name = path.relative_to(src).as_posix()
+        if not name.startswith(LAW):
+            found += [f"{name}: {each}" for each in BOUND_OF_LAW.findall(path.read_text(encoding="utf-8"))]
+    return found
+
+
+def test_max_and_min_are_bounds_of_the_network_alone() -> None:
+    assert misnamed_bounds(ROOT / "src" / PACKAGE) == []
+
+
+def test_a_bound_of_our_own_that_is_named_as_the_network_names_its_own_is_found(tmp_path: Path) -> None:
+    text = "MAX_OPEN, MOST_SEEN = 3, 4\n_MIN_WAIT: float = 0.5\nwas = MAX_OPEN == 3\n"
+    src = write_tree(tmp_path, {"rpc/link/link.py": text, "protocol/constants.py": text, "p2p/wire/frames.py": text})
+
+    assert misnamed_bounds(src) == ["rpc/link/link.py: MAX_OPEN", "rpc/link/link.py: _MIN_WAIT"]
 
 
 def test_no_name_of_a_type_has_two_meanings() -> None:

@@ -26,6 +26,12 @@ def test_the_document_has_the_parts_of_today() -> None:
     assert with_parts(document) == document
 
 
+def test_each_part_has_a_name_of_its_own() -> None:
+    """Logs and `/ready` tell parts apart by their names."""
+    names = [spec.name for spec in PARTS]
+    assert sorted(names) == sorted(set(names))
+
+
 @EACH
 def test_a_part_needs_only_parts_above_it(spec: PartSpec) -> None:
     above = {each.kind for each in PARTS[: PARTS.index(spec)]}
@@ -91,6 +97,6 @@ def test_parts_start_in_the_order_of_the_table_and_stop_in_reverse(
 
     asyncio.run(main())
     names = running(configuration)
-    assert names[:2] == ["early answers", "chain"]
+    assert names[:2] == ["early_answers", "chain"]
     assert names[-1] == "watch"
     assert happened == [*(("start", name) for name in names), *(("stop", name) for name in reversed(names))]

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager, suppress
 import msgspec
 import pytest
 
-from ledgerd.basics.frames import framed
+from ledgerd.basics.framing.frames import framed
 from ledgerd.plugins.calling import MOST_OF_ONE, PluginLink
 from ledgerd.plugins.messages import (
     MOST_ANSWER,

@@ -1,4 +1,4 @@
-"""Numbers with 96 bits behind the point: the specified values, the plain steps, and where they end."""
+"""Numbers with 96 bits after the point: the specified values, the plain steps, and where they end."""
 
 from __future__ import annotations
 

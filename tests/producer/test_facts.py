@@ -48,7 +48,7 @@ def test_a_chain_that_began_with_a_snapshot_is_rolling(tmp_path: Path) -> None:
 
 
 def test_quiet_slots_are_those_of_others_up_to_the_end_of_the_round() -> None:
-    """What comes behind that is not known: the next round has an order of its own."""
+    """What comes after that is not known: the next round has an order of its own."""
 
     def quiet(head: int, aslot: int) -> int:
         scheduled = (BOB, BOB, ALICE, BOB, BOB)

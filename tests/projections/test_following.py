@@ -345,8 +345,8 @@ def test_a_projection_that_was_off_begins_again_and_the_others_go_on(
         advance(chain, NAME, LAST)
         assert rows_of(chain)[:2] == wanted[LAST][:2]
         assert view_of(chain).get(PM_RECORDS_SINCE, 0).block == FIRST + 11
-    assert caplog.text.count("begins behind block") == 1
-    assert f"(markets) begins behind block {FIRST + 10}" in caplog.text
+    assert caplog.text.count("begins after block") == 1
+    assert f"(markets) begins after block {FIRST + 10}" in caplog.text
 
 
 def test_without_projections_nothing_is_written(tmp_path: Path) -> None:

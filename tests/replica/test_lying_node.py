@@ -13,7 +13,7 @@ from typing import NamedTuple
 import msgspec
 import pytest
 
-from ledgerd.basics.frames import read_frame
+from ledgerd.basics.framing.frames import read_frame
 from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.chain.log.state_blocks import CHAIN_ID
 from ledgerd.replica.copies.following import FollowStatus, Replica

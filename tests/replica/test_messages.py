@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledgerd.basics.frames import FrameBuffer
+from ledgerd.basics.framing.frames import FrameBuffer
 from ledgerd.replica.messages import (
     LoggedBlocks,
     MessageKind,

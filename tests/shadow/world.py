@@ -26,7 +26,7 @@ from ledgerd.shadow.keeping.record import ShadowRecord
 
 BLOCK_SECONDS = 3
 BEGINS = 1_000_000
-"""The first block, so that all have some behind them."""
+"""The first block, so that all have some after them."""
 MARKETS = 3
 STARTS = 3_000.0
 LAG = 15

@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from ledgerd.basics.frames import LENGTH
+from ledgerd.basics.framing.frames import LENGTH
 from ledgerd.producer.signing.signing_frames import (
     MOST_NAMED,
     SigningVerdict,

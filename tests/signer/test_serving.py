@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.basics.frames import read_frame_of
+from ledgerd.basics.framing.frames import read_frame_of
 from ledgerd.producer.signing.signer_link import SignerLink
 from ledgerd.producer.signing.signer_place import SignerPlace, TlsFiles, tls_context
 from ledgerd.producer.signing.signing_frames import MOST_FRAME, SigningVerdict, StatusQuestion, packed_question

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ledgerd.basics.frames import FrameBuffer, FrameFault
+from ledgerd.basics.framing.frames import FrameBuffer, FrameFault
 from ledgerd.codec import codec_of
 from ledgerd.producer.signing.signing_frames import (
     MOST_FRAME,
@@ -85,9 +85,9 @@ TRICKS: dict[str, Callable[[], bytes]] = {
     "the length of the name written longer": lambda: with_header(
         HEADER[:NAME_AT] + bytes((len(NAME) | 0x80, 0)) + HEADER[NAME_AT + 1 :]
     ),
-    "a zero behind the name": lambda: other(validator=f"{NAME}\0"),
+    "a zero after the name": lambda: other(validator=f"{NAME}\0"),
     "the name in capitals": lambda: other(validator=NAME.upper()),
-    "bytes behind the header": lambda: with_header(HEADER + b"\0"),
+    "bytes after the header": lambda: with_header(HEADER + b"\0"),
     "a header cut short": lambda: with_header(HEADER[:-1]),
     "an extension of no known kind": lambda: with_header(HEADER[:-1] + b"\1\x63"),
     "as many extensions as there are numbers": lambda: with_header(HEADER[:-1] + b"\xff\xff\xff\xff\x0f"),

@@ -43,7 +43,7 @@ MANY, FEW, VIZD, OURS = NAMES[:4]
 ROUND = SEVEN.max_validators * SECONDS_A_BLOCK
 LONGEST_LEG = 1_200.0
 AWHILE = 6.0
-"""Seconds until a slot that was missed is told by the block behind it."""
+"""Seconds until a slot that was missed is told by the block after it."""
 
 
 class OperatedNode(Node):

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from ledgerd.basics.frames import LENGTH
+from ledgerd.basics.framing.frames import LENGTH
 from ledgerd.chain.pending.generation import BlockDraft
 from ledgerd.producer.outcome import TickOutcome
 from ledgerd.producer.settings import ProducerSettings, keyring

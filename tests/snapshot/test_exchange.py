@@ -17,7 +17,7 @@ from ledgerd.protocol.types.endpoint import Endpoint
 from ledgerd.protocol.types.identifiers import NO_BLOCK
 from ledgerd.snapshot.exchange import client, server
 from ledgerd.snapshot.exchange.client import ask, download, fetch_newest
-from ledgerd.snapshot.exchange.fetching import PART, Unavailable
+from ledgerd.snapshot.exchange.download import PART, Unavailable
 from ledgerd.snapshot.exchange.frames import (
     AccessDenied,
     DataReply,
@@ -30,7 +30,7 @@ from ledgerd.snapshot.exchange.frames import (
     packed,
 )
 from ledgerd.snapshot.exchange.server import PIECE_BYTES, ServedSnapshot, SnapshotServer
-from ledgerd.snapshot.exchange.serving import LARGEST_PART, AdmissionControl, ServerSession
+from ledgerd.snapshot.exchange.server_session import LARGEST_PART, AdmissionControl, ServerSession
 from ledgerd.snapshot.file.directory import name_of
 from tests.patience import PATIENCE
 

@@ -49,7 +49,7 @@ STEP = "ledgerd.tests.step"
 
 
 def _add_notes(store: ConvertedStore) -> None:
-    """To each object, behind its ranks, and to each image of the journal. The indexes stay as they are."""
+    """To each object, after its ranks, and to each image of the journal. The indexes stay as they are."""
     start = len(ITEMS.ordered_indexes) * RANK_BYTES
 
     def with_note(body: bytes) -> bytes:

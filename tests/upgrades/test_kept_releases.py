@@ -99,7 +99,7 @@ def test_its_node_goes_on_as_if_it_had_always_been_of_today(
 
     assert (begun, digest) == (release.facts["head id"], release.facts["state"])
     assert origin is StateOrigin.PRESENT
-    assert "begins behind" not in caplog.text
+    assert "begins after block" not in caplog.text
     chain, histories = straight
     assert state == exported_state(chain)
     assert rows == rows_of(chain)

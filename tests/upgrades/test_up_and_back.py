@@ -29,7 +29,7 @@ def test_a_node_goes_up_and_comes_back(node: Path, tmp_path: Path) -> None:
     for store, number in STORES.items():
         assert f"{node / store} is converted from format {number} to {number + 1}: it takes about 1 s and" in later.log
         assert (node / store / f"format-{number}" / "data.mdb").exists()
-    assert "begins behind" not in later.log
+    assert "begins after block" not in later.log
 
     refused = run_to_end("--data-dir", str(node), folder=node)
     assert refused.returncode == FATAL
@@ -41,5 +41,5 @@ def test_a_node_goes_up_and_comes_back(node: Path, tmp_path: Path) -> None:
     with NodeProcess("--data-dir", str(node), folder=node) as earlier:
         assert earlier.head == HEAD
         assert earlier.stop() == STOPPED
-    assert "begins behind" not in earlier.log
+    assert "begins after block" not in earlier.log
     assert not [*node.glob("*.damaged")]

@@ -32,13 +32,13 @@ RECORD = "adoption.json"
 CONFIGURATION = "config.ini"
 
 FIRST_BLOCKS = 100
-"""Where a log of another network fails: with its first transactions, or with its schedule."""
+"""The first blocks that are checked: a log of another network fails with its first transactions or its schedule."""
 
 Advance = Callable[[int], None]
 
 
 class Record(msgspec.Struct):
-    """What an unfinished adoption was begun with: it goes on only with the same."""
+    """The input with which an unfinished adoption was begun: it goes on only with the same."""
 
     source: str
     chain: str

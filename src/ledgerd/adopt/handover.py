@@ -28,7 +28,7 @@ block by then that all nodes have. With fewer, one node could sign with the old 
 
 
 class Stage(Enum):
-    """What is waited for."""
+    """The event that a hand-over waits for."""
 
     IN_STEP = "in step"
     MOMENT = "the right moment"
@@ -47,7 +47,7 @@ class Stage(Enum):
 
 
 class HandoverStep(NamedTuple):
-    """What comes next."""
+    """The next step of a hand-over."""
 
     stage: Stage
     words: str
@@ -55,12 +55,12 @@ class HandoverStep(NamedTuple):
 
 
 class HandoverPlan(NamedTuple):
-    """What is handed over, and which way."""
+    """Which validator is handed over, and in which direction."""
 
     validator: str
     folder: Path
     key: str = ""
-    """The new public key; empty where the key stays the same."""
+    """The new public key; empty if the key stays the same."""
     is_back: bool = False
     """Whether from our node to the `vizd`."""
     other: str = "the vizd"
@@ -80,9 +80,9 @@ class Handover:
         self._loaded_at: int | None = None
         """The time of the chain when our node was first seen in step with the new key loaded."""
         self._signed_by_ours: set[bytes] = set()
-        """What our node was seen to sign, by the signed hashes."""
-        self.has_fence = False
-        """Whether a block for our record is at hand, taken after a whole round of silence."""
+        """The signed hashes of blocks that our node was seen to sign."""
+        self.has_record_block = False
+        """Whether there is a block for our record, taken after a whole round of silence."""
 
     def step(self, seen: HandoverStatus) -> HandoverStep:
         self._remember(seen)
@@ -104,7 +104,7 @@ class Handover:
         if seen.ours.signed is not None:
             self._signed_by_ours.add(seen.ours.signed.digest)
         if is_with_same_key and seen.theirs.presence is Presence.UP:
-            self._stopped_at, self.has_fence = None, False
+            self._stopped_at, self.has_record_block = None, False
         if chain is None or self.plan.key not in seen.ours.keys:
             self._loaded_at = None
         if chain is None:
@@ -112,12 +112,12 @@ class Handover:
         if self._missed_at_first is None:
             self._missed_at_first = chain.missed
         if not self._signs_no_more(seen, chain):
-            self._stopped_at, self.has_fence = None, False
+            self._stopped_at, self.has_record_block = None, False
             return
         last = chain.last
         is_late = self._stopped_at is not None and last is not None and last.time > self._stopped_at
         if self._stopped_at is None or (is_late and not self.plan.key and self._is_of_giver(seen, chain)):
-            self._stopped_at, self.has_fence = chain.time, False
+            self._stopped_at, self.has_record_block = chain.time, False
         self._reached = max(self._reached, 0 if last is None else last.time)
 
     def _signs_no_more(self, seen: HandoverStatus, chain: ChainFacts) -> bool:
@@ -183,7 +183,9 @@ class Handover:
         return HandoverStep(Stage.IN_STEP, words)
 
     def _no_pair(self, seen: HandoverStatus) -> HandoverStep | None:
-        """Both programs use the same key: they must never have it at the same time."""
+        """A danger if our node has the key loaded while the other program may run with it. Both use the same key, and
+        must never have it at the same time.
+        """
         if not self._holds(seen) or self._is_silent(seen):
             return None
         if seen.theirs.presence is not Presence.UP and self._reaches(seen.ours):
@@ -304,7 +306,7 @@ class Handover:
 
     def _while_stopped(self, seen: HandoverStatus) -> HandoverStep | None:
         """Our node is down on purpose: its record is written, then it comes back with the key."""
-        if seen.chain is not None or not self.has_fence:
+        if seen.chain is not None or not self.has_record_block:
             return None
         if seen.ours.is_running:
             return HandoverStep(

@@ -41,21 +41,21 @@ WallClock = Callable[[], float]
 
 
 class PropertiesAnswer(msgspec.Struct):
-    """What is used of the global properties."""
+    """The fields of the global properties that are used."""
 
     time: str
     current_aslot: int
 
 
 class ScheduleAnswer(msgspec.Struct):
-    """What is used of the schedule."""
+    """The fields of the schedule that are used."""
 
     current_shuffled_validators: str
     num_scheduled_validators: int
 
 
 class ValidatorAnswer(msgspec.Struct):
-    """What is used of a validator's record."""
+    """The fields of a validator's record that are used."""
 
     signing_key: str
     total_missed: int
@@ -96,7 +96,7 @@ class ChainFacts(NamedTuple):
     quiet_slots: int
     """Slots from the next one on that are known to be of others."""
     irreversible_key: str
-    """The key that the latest irreversible declaration has named, of those that were seen; empty where none was."""
+    """The key that the latest irreversible declaration has named, of those that were seen; empty if none was."""
 
 
 class OurFacts(NamedTuple):
@@ -213,7 +213,7 @@ class OurNode:
         )
 
     def _last(self, number: int, validator: str) -> LastBlock | None:
-        """The validator's latest block; nothing where the node began after it."""
+        """The validator's latest block; None if the node began after it."""
         if self.node.value("database_api", "get_block_header", number) is None:
             return None
         block = self._block(number)
@@ -243,7 +243,7 @@ class OurNode:
 
 
 class ScheduleTurns(NamedTuple):
-    """Whose slots come in a round."""
+    """The validators of a round, in the order of their slots."""
 
     names: tuple[str, ...]
     places: int

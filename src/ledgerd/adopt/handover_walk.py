@@ -24,7 +24,8 @@ class HandoverWalk:
         self._ours = ours
         self._other = other
         self._report = report
-        self._fence: Block | None = None
+        self._record_block: Block | None = None
+        """The block that our record will end with: our node signs nothing up to its slot."""
         self._reported = HandoverStep(Stage.IN_STEP, "")
         self._reported_at = 0.0
 
@@ -41,10 +42,10 @@ class HandoverWalk:
         step = self._handover.step(self.inspect())
         try:
             if step.stage is Stage.RECORD:
-                self._fence = self._ours.head_block()
-                self._handover.has_fence = True
-            elif step.stage is Stage.WRITE and self._fence is not None:
-                self._ours.record(self._fence)
+                self._record_block = self._ours.head_block()
+                self._handover.has_record_block = True
+            elif step.stage is Stage.WRITE and self._record_block is not None:
+                self._ours.record(self._record_block)
         except (NotComparable, StoreLocked):
             pass  # our node has stopped or started at this moment; the next inspection sees it
         return step

@@ -1,4 +1,4 @@
-"""The longest sound history in a directory: its block log, or else its newest snapshot and the blocks behind that."""
+"""The longest sound history in a directory: its block log, or else its newest snapshot and the blocks after that."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ SNAPSHOT_BYTES_A_SECOND = 1 << 20
 
 
 class FoundHistory(NamedTuple):
-    """What a directory begins with here."""
+    """The blocks with which a data directory can begin."""
 
     snapshot: Path | None
     """The snapshot to begin with; None if the block log has all blocks."""
     log: Path | None
-    """The blocks from 1 on, or those behind the snapshot."""
+    """The blocks from 1 on, or those after the snapshot."""
     first: int
     """The first block that is known whole: 1, or that of the snapshot."""
     last: int

@@ -21,7 +21,7 @@ KEY_OPTIONS = {"private-key", "private-key-file", "emergency-private-key"}
 PRODUCING = {"validator", "enable-stale-production"}
 PLACES = {"snapshot-dir", "shared-file-dir", "block-archive-dir", "data-dir", "config"}
 LISTENING = "-endpoint"
-"""How the names of options end that have an address to listen on."""
+"""The ending of options that name an address to listen on."""
 
 MOST_ROUNDS = 20
 """Times that our configuration is read while lines are taken out of it: two are usual."""
@@ -37,7 +37,7 @@ RENAMED_PLUGINS = {"witness": "validator", "witness_api": "validator_api", "witn
 
 
 class OptionOutcome(Enum):
-    """What becomes of an option."""
+    """The outcome for one option."""
 
     SAME = "same"
     RENAMED = "named otherwise"

@@ -13,7 +13,7 @@ from ledgerd.protocol.errors import OperatorError
 from ledgerd.snapshot.file.directory import StoredSnapshot, kept_in
 
 LOG_FOLDERS = ("state", "blockchain")
-"""Where the block logs are: the first since 2020, the second in older programs."""
+"""Folders with block logs: the first one since 2020, the second in older programs."""
 
 FULL_LOG, ROLLING_LOG = "block_log", "dlt_block_log"
 CONFIGURATION = "config.ini"
@@ -38,7 +38,7 @@ class AdoptionRefused(OperatorError):
 
 
 class VizdDirectory(NamedTuple):
-    """What is in a data directory."""
+    """The contents of a data directory."""
 
     folder: Path
     configuration: Path | None

@@ -34,4 +34,4 @@ class DatabaseLost(Exception):
 
 
 class WrongFeed(Exception):
-    """What is fed does not continue what was applied. Nothing of it is kept."""
+    """A block that is fed does not continue the applied ones. Nothing of it is kept."""

@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 
 class ServedEndpoint(NamedTuple):
-    """Where methods are served, and the origins of web pages that may ask there if it is on this machine alone."""
+    """Where methods are served. On a loopback address, only web pages of these origins may ask."""
 
     endpoint: Endpoint
     origins: tuple[str, ...] = ()

@@ -12,10 +12,11 @@ from ledgerd.archive.errors import ArchiveUnwritable, SourceFault
 from ledgerd.basics.durable import sync
 
 SPAN_SECONDS = 60.0
+"""The time over which the speed of a source is measured."""
 LEAST_BYTES = 65_536
-"""What a web server sends in that time."""
+"""Bytes that a web server must send in that time."""
 LEAST_BLOCKS = 60
-"""What a peer sends in that time."""
+"""Blocks that a peer must send in that time."""
 
 
 @contextmanager

@@ -10,7 +10,7 @@ class ArchiveRefused(OperatorError):
 
 
 class SourceFault(OperatorError):
-    """Whoever is asked for blocks does not answer, or answers with something else."""
+    """A source of blocks does not answer, or answers with something else."""
 
 
 class ArchiveUnwritable(OperatorError):

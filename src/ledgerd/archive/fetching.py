@@ -32,17 +32,19 @@ class PastSource(Protocol):
     """A source of blocks of the past: a peer or a web server."""
 
     def file_with(self, number: int) -> SealedFile | None:
-        """A file that has a block; nothing where there is none."""
+        """A file that has a block; None if there is none."""
 
     def obtain(self, file: SealedFile, path: Path, room: int) -> None:
-        """Write a file of at most so many bytes; what is there of it was obtained before. Raises `SourceFault`."""
+        """Write a file of at most this many bytes. Bytes that are in it already were obtained before. Raises
+        `SourceFault`.
+        """
 
     def close(self) -> None:
         """End the connection."""
 
 
 class FetchProgress(NamedTuple):
-    """How far a fetch has come."""
+    """The progress of a fetch."""
 
     done: int
     wanted: int

@@ -26,7 +26,7 @@ class KnownBlocks:
 
     @property
     def earliest(self) -> int:
-        """The first block from which none is missing up to the last; 0 where the log is empty."""
+        """The first block from which none is missing up to the last; 0 if the log is empty."""
         return self._log.earliest_number
 
     @property
@@ -34,7 +34,7 @@ class KnownBlocks:
         return self._log.head_number
 
     def id_at(self, number: int) -> BlockId | None:
-        """The id of a block from the one before the earliest on; nothing for another."""
+        """The id of a block from the one before the earliest on; None for another."""
         following = self._header(number + 1)
         if following is not None:
             return following.previous

@@ -34,7 +34,7 @@ READ_BYTES = 1 << 18
 AT_ONCE = 1_000
 """Blocks that are asked for in one request."""
 REFUSALS, PAUSE_SECONDS = 30, 2.0
-"""How often a peer that sends nothing, as it has sent much, is asked again, and after how long."""
+"""How often a peer that sends nothing, because it has sent much, is asked again, and the pause before that."""
 
 
 class PeerArchive:
@@ -75,7 +75,7 @@ class PeerArchive:
         return SealedFile(max(number - number % self._size, self._earliest, 1), number)
 
     def obtain(self, file: SealedFile, path: Path, room: int) -> None:
-        """Write the blocks one after the other, from the first that is not there."""
+        """Write the blocks one after the other, beginning after those that are in the file already."""
         following, place = sound_part(path, file)
         with Arriving(path, place) as arriving:
             for block in self._blocks(following, file.last):

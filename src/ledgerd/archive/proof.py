@@ -17,20 +17,23 @@ from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.types.identifiers import BlockId
 
 WINDOW = 8 << 20
+"""Bytes of the file that are in memory at a time."""
 
 
 class Proven(NamedTuple):
-    """What was found out about a file on the way."""
+    """The result of proving a file."""
 
     first: int
     previous: BlockId
     """The id of the block before its first one."""
     offsets: list[int]
+    """Where each block begins."""
     sums: list[int]
+    """The checksum of each block."""
 
     @property
     def packed_index(self) -> bytes:
-        """The content of the file beside it with the places of its blocks."""
+        """The content of the index, the file beside this one: where each block begins."""
         return OFFSET.pack(self.first) + b"".join(map(OFFSET.pack, self.offsets))
 
 
@@ -43,7 +46,7 @@ def prove(path: Path, file: SealedFile, last_id: BlockId) -> Proven:
 
 
 def sound_part(path: Path, file: SealedFile) -> tuple[int, int]:
-    """Of a file that has arrived in part: the number of the next block, and its place."""
+    """For a file that has arrived in part: the number of the next block, and the offset where it begins."""
     number, place = file.first, 0
     if not path.exists() or not path.stat().st_size:
         return number, place
@@ -61,7 +64,7 @@ def sound_part(path: Path, file: SealedFile) -> tuple[int, int]:
 
 
 class _Entries:
-    """The entries of a file, read through a window that goes along."""
+    """The entries of a file, read through a window that moves with them."""
 
     def __init__(self, data: mmap.mmap) -> None:
         self._data = data
@@ -73,7 +76,7 @@ class _Entries:
         return len(self._data) - self.place
 
     def next(self) -> tuple[Block, bytes, bool]:
-        """The next block, its bytes, and whether its place is written behind it."""
+        """The next block, its bytes, and whether its place is written after it."""
         at = self.place - self._base
         if len(self._window) - at < min(LARGEST_ENTRY, self.rest):
             self._window, self._base, at = self._data[self.place : self.place + WINDOW], self.place, 0
@@ -91,7 +94,7 @@ def _proven(entries: _Entries, file: SealedFile, last_id: BlockId) -> Proven:
         offsets.append(entries.place)
         try:
             block, packed, is_closed = entries.next()
-            fault = _fault_in(block, number, follows) or ("" if is_closed else "its place is not written behind it")
+            fault = _fault_in(block, number, follows) or ("" if is_closed else "its place is not written after it")
         except CodecError as problem:
             fault = str(problem)
         if fault:
@@ -118,7 +121,9 @@ def _refused(file: SealedFile, number: int, what: str) -> ArchiveRefused:
 
 
 def check_archive(folder: Path, known: KnownBlocks, report: Callable[[int], None] = lambda _: None) -> Iterator[str]:
-    """What is wrong, a line for each file, from the newest down; `report` is called with how many blocks were read."""
+    """The faults of an archive, a line for each file, from the newest down. `report` is called with the number of
+    blocks that were read.
+    """
     read = 0
     for file in reversed(sealed_files(folder)):
         fault = _fault_of(folder, file, known)
@@ -131,7 +136,7 @@ def check_archive(folder: Path, known: KnownBlocks, report: Callable[[int], None
 def _fault_of(folder: Path, file: SealedFile, known: KnownBlocks) -> str:
     last_id = known.id_at(file.last)
     if last_id is None:
-        return f"{file.name} cannot be proven: the block behind it is missing"
+        return f"{file.name} cannot be proven: the block after it is missing"
     try:
         proven = prove(folder / file.name, file, last_id)
     except ArchiveRefused as problem:

@@ -157,7 +157,7 @@ def merged(files: list[SealedFile]) -> list[SealedFile]:
 
 
 def list_sums(folder: Path) -> None:
-    """Write the list anew; a node that writes the archive and a process that fetches do so one after the other."""
+    """Write the list again. A node that writes the archive and a process that fetches take turns."""
     path = folder / LIST_NAME
     with swapping(folder):
         known = listed(path.read_text(encoding="utf-8", errors="replace")) if path.exists() else {}

@@ -24,8 +24,9 @@ SECONDS = 30.0
 PROGRESS_BYTES = 1 << 20
 """A server that gives so much before it breaks off is asked for the rest again."""
 ATTEMPTS = 3
+"""How often a request is made while the connection fails."""
 PIECE_BYTES = 1 << 20
-"""What is written at once; of what comes too slowly within, nothing stays."""
+"""Bytes that are written at once; a piece that comes too slowly is lost."""
 FOUND, PARTIAL, MISSING, NOTHING_LEFT = 200, 206, 404, 416
 
 

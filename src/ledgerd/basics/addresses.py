@@ -13,6 +13,7 @@ import sys
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 
 OWN_NETWORK = 64
+"""Bits of an IPv6 address that name the network of one customer: it counts as one address."""
 PRIVATE, NONE = "private", "none"
 
 _CREDENTIALS = struct.Struct("3i")

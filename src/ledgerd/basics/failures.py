@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def reason_of(problem: BaseException) -> str:
-    """What went wrong, in words, with the file where there is one."""
+    """The reason of a failure in words, with the file if there is one."""
     if isinstance(problem, TimeoutError):
         return "no answer in time"
     if isinstance(problem, OSError) and problem.strerror:

@@ -15,7 +15,7 @@ _VERSION = re.compile(r"[0-9A-Za-z.+-]{1,32}", re.ASCII)
 
 
 class Format(NamedTuple):
-    """What this version of the program writes."""
+    """The format that this version of the program writes."""
 
     title: str
     number: int
@@ -37,18 +37,20 @@ class Format(NamedTuple):
 
 
 class FileFormat(msgspec.Struct, frozen=True):
-    """What a JSON file says of its format, whatever else a later version has in it; without a number, the first."""
+    """The number of the format in a JSON file; other fields, which a later version may have added, are ignored. A file
+    without a number has the first format.
+    """
 
     format: int = 1
     opened_by: str = ""
 
     def newer_than(self, known: int, what: str) -> str:
-        """What is said of it if it is newer, else nothing."""
+        """The error if it is newer than the known format, else an empty text."""
         return newer_format(what, self.format, known, self.opened_by) if self.format > known else ""
 
 
 def newer_format(what: str, found: int, known: int, opened_by: object) -> str:
-    """What is said of a file of a newer version. It may be damaged instead, so no text of it is taken as it is."""
+    """The error for a file of a newer version. The file may be damaged instead, so no text of it is shown unchanged."""
     is_named = isinstance(opened_by, str) and _VERSION.fullmatch(opened_by)
     version = f"version {opened_by} of ledgerd or a later one" if is_named else "a later version of ledgerd"
     return (

@@ -14,6 +14,7 @@ T = TypeVar("T")
 ACTIVE_SECONDS = 10
 """A name that has taken nothing for so long has no part."""
 MOST_ACTIVE = 4096
+"""Names that have a part of a shared quota; the least recently active ones lose theirs."""
 MOST_QUOTAS = 65_536
 """Names with a quota of their own."""
 PART_SECONDS = 5
@@ -32,7 +33,7 @@ class Quota:
         self._at = now
 
     def left(self, now: float) -> float:
-        """What may be spent; below zero where more was spent than there was."""
+        """The amount that may be spent; below zero if too much was spent."""
         self._left = min(self._burst, self._left + max(0.0, now - self._at) * self._rate)
         self._at = now
         return self._left
@@ -62,7 +63,7 @@ class Quota:
 
 
 class Recent(Generic[T]):
-    """What is kept by name, made when the name comes; beyond so many names, the least recently active goes."""
+    """Values by name, made at the first use of a name. Beyond the bound, the least recently used name is dropped."""
 
     def __init__(self, make: Callable[[float], T], most: int) -> None:
         self._make = make
@@ -104,9 +105,9 @@ class SharedQuota:
         self._all = Quota(burst, rate, now)
         self._rate = rate
         self._free = free
-        """What a new name may spend at once when nothing is left."""
+        """The amount that a new name may spend at once when nothing is left."""
         self._parts: dict[str, tuple[float, float]] = {}
-        """What is left of the part of each name, and since when; the most recently active is last."""
+        """For each name, what is left of its part and since when; the most recently active name is last."""
 
     def __len__(self) -> int:
         return len(self._parts)
@@ -133,7 +134,7 @@ class SharedQuota:
 
 
 class HeldAmounts:
-    """What is kept at a time, in bytes or in number: of all together, and of each name."""
+    """Amounts that are held now, in bytes or in number: of all names together, and of each name."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -160,5 +161,5 @@ class HeldAmounts:
 
     @property
     def largest(self) -> str:
-        """For whom most is kept; not to be asked where nothing is."""
+        """The name that holds most. There must be one."""
         return max(self._amounts, key=self._amounts.__getitem__)

@@ -15,7 +15,7 @@ class Remembering(dict[K, V]):
     """
 
     def __init__(self, make: Callable[[K], V], most: int, longest: int) -> None:
-        """At most so many, of keys that are no longer than this."""
+        """Remember at most `most` values, for keys no longer than `longest`."""
         super().__init__()
         self._make = make
         self._most = most

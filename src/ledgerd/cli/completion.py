@@ -9,7 +9,7 @@ from ledgerd.cli.arguments.node_arguments import node_arguments
 from ledgerd.cli.main import COMMANDS, WALLET, parser
 
 # In each of them the words that were typed lead to a place, such as `ledgerd init`. Behind a place stand commands and
-# choices; behind it and `-`, options; behind it and an option, the values of that. Where nothing stands, files do.
+# choices; after it and `-`, options; after it and an option, the values of that. Where nothing stands, files do.
 BASH = """\
 # Made by `ledgerd completion bash`.
 _ledgerd_words() {
@@ -88,7 +88,7 @@ SCRIPTS = {
     "zsh": (ZSH, "    '{}') echo '{}' ;;"),
     "fish": (FISH, "        case '{}'\n            echo '{}'"),
 }
-"""By shell: the script, and how it says what may be typed at a place."""
+"""For each shell, its script, and the line that says what may be typed at a place."""
 
 
 def run(chosen: argparse.Namespace) -> int:
@@ -102,7 +102,7 @@ def script_of(shell: str) -> str:
 
 
 def every_place() -> dict[str, list[str]]:
-    """What may be typed, by place."""
+    """The words that may be typed, for each place."""
     from ledgerd.wallet.command_line import parser as wallet_parser  # noqa: PLC0415 - a hundred commands, for this alone
 
     node = dict(_places(node_arguments(str, ()), "ledgerd"))

@@ -17,10 +17,11 @@ from ledgerd.client.exchange import AnswerReader, HttpAnswer, request_of
 from ledgerd.protocol.types.endpoint import Endpoint
 
 READ_BYTES = 1 << 18
+"""Bytes that are read at once."""
 
 
 class TimeLimit(Protocol):
-    """How long an exchange may take."""
+    """The time limit of an exchange."""
 
     def left(self) -> float:
         """Seconds until something has to have come or gone; `TimeoutError` where there are none."""
@@ -52,7 +53,7 @@ def page_of(endpoint: Endpoint, path: str, seconds: float, most: int) -> HttpAns
 
 
 class HttpClient:
-    """Asks one server. A connection that it has closed meanwhile is replaced; redirects are not followed."""
+    """Sends requests to one server. A connection that the server has closed is replaced; redirects are not followed."""
 
     def __init__(self, address: NodeAddress) -> None:
         self._address = address
@@ -102,7 +103,7 @@ class HttpClient:
 
     @contextmanager
     def exchange(self, request: bytes, reader: AnswerReader, limit: TimeLimit) -> Iterator[Iterator[bytes]]:
-        """Send a request and read the head of its answer; gives the parts of the body as they come."""
+        """Send a request and read the head of its answer. Yields the parts of the body as they come."""
         self.connect(limit)
         with on_error(self.close):
             self._timed(limit).sendall(request)

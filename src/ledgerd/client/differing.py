@@ -10,6 +10,7 @@ from ledgerd.basics.printable import printable
 from ledgerd.codec.json.text import Json
 
 LONGEST_VALUE = 120
+"""Characters of a value that a report shows."""
 
 LONGEST_PLACE = 300
 """Characters of a place: names of fields are the nodes' own."""

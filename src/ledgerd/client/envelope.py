@@ -10,7 +10,7 @@ import orjson
 from ledgerd.codec.json.text import Json
 
 MISSING = "Could not find "
-"""How nodes begin to say that they do not have an API or a method (spec 05, section 4)."""
+"""The beginning of the message with which nodes say that they lack an API or a method (spec 05, section 4)."""
 
 
 class NodeCall(NamedTuple):
@@ -22,7 +22,7 @@ class NodeCall(NamedTuple):
 
 
 class NotAnAnswer(Exception):
-    """What came is not the answer to what was asked."""
+    """The received text is not the answer to the request."""
 
 
 class ErrorAnswer(Exception):

@@ -16,11 +16,11 @@ import httptools
 from ledgerd.client.address import NodeAddress
 
 AROUND_BYTES = 1 << 20
-"""What may come around a body besides as many bytes as it may have itself: its head, and what divides it in chunks."""
+"""Bytes that may come besides the bytes of the body: the head, and the marks between its chunks."""
 
 
 class HttpFault(OSError):
-    """What came is no answer, or not a whole one."""
+    """The received bytes are no answer, or not a whole one."""
 
 
 class Unanswered(HttpFault):
@@ -32,7 +32,7 @@ class TooLarge(HttpFault):
 
 
 class AnswerPart(IntEnum):
-    """How much of an answer is read; behind its head, or its status, the connection ends or goes on."""
+    """How much of an answer is read; after its status or its head, the connection ends or goes on."""
 
     STATUS = 0
     HEAD = 1
@@ -93,7 +93,9 @@ class AnswerReader:
         return self._reason.decode("latin-1")
 
     def feed(self, data: bytes) -> None:
-        """Read more bytes; none are the end. `HttpFault`: they are no whole answer; `TooLarge`: there are too many."""
+        """Read more bytes; no bytes mean the end. `HttpFault`: they are no whole answer; `TooLarge`: there are too
+        many.
+        """
         if not data:
             self._end()
             return

@@ -15,10 +15,11 @@ from ledgerd.client.envelope import ErrorAnswer, NodeCall, NotAnAnswer, batch_of
 from ledgerd.client.exchange import AnswerReader, HttpAnswer, HttpFault, request_of
 
 SECONDS = 5.0
-"""From a request to the end of its answer."""
+"""The longest time from a request to the end of its answer."""
 LARGEST_ANSWER = 32 << 20
+"""Bytes of an answer."""
 MOST_CONNECTIONS = 8
-"""To the node, so that those for whom it is asked cannot take all of it."""
+"""Connections to the node, so that the clients of this process cannot take all that it has."""
 MOST_WAITING = 256
 """Requests that wait for a connection; with more, the node is too busy for another."""
 
@@ -119,7 +120,7 @@ class HttpPool:
             self._places.release()
 
     async def _exchange(self, request: bytes, most: int, *, is_repeatable: bool) -> HttpAnswer:
-        """Send what is repeatable on an open connection; where it has been closed meanwhile, on a new one."""
+        """Send a repeatable request on an open connection; if the server has closed it, on a new one."""
         while is_repeatable and self._idle:
             link = self._idle.pop()
             if link.is_open:

@@ -127,6 +127,6 @@ def _field(attribute: str, name: str, annotation: Any) -> Field:
 
 
 def _marks_of_value(annotation: Any) -> tuple[object, ...]:
-    """What is said of the value of an optional field."""
+    """The marks of the value of an optional field."""
     alternatives = get_args(annotation) if get_origin(annotation) in (Union, types.UnionType) else ()
     return next((get_args(each)[1:] for each in alternatives if get_origin(each) is Annotated), ())

@@ -36,16 +36,16 @@ class Kind(ABC):
     """One type on the wire and in JSON. What `text` and `parse` say of themselves stands in docs/protocol/types.md."""
 
     letters = ""
-    """The `struct` letters of a kind of fixed size; empty where the size varies."""
+    """The `struct` letters of a kind of fixed size; empty if the size varies."""
 
     memory = 8
     """Bytes that a value takes in the reference's memory; they bound its containers (spec 01, section 2.3)."""
 
     title = ""
-    """Its name in the documents."""
+    """The name of the type in the documents."""
 
     def __init_subclass__(cls) -> None:
-        """Where a kind reads JSON in its own way, what is usual for the kind that it is made of does not hold."""
+        """If a kind has its own `parse`, do not inherit `parse_quickly` from a kind that parses differently."""
         super().__init_subclass__()
         if "parse" in cls.__dict__ and "parse_quickly" not in cls.__dict__:
             cls.parse_quickly = Kind.parse_quickly  # type: ignore[method-assign]  # a method of the same signature

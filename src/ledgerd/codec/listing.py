@@ -37,7 +37,7 @@ def _bindings(function: FunctionType) -> Iterator[str]:
 
 
 def _described(value: Any) -> str:
-    """What a person can do with: names and small values in full, of large ones how many there are."""
+    """A value as a person can read it: names and small values in full, of large ones the number of their parts."""
     owner = getattr(value, "__self__", None)
     name = getattr(value, "__qualname__", None)
     if isinstance(owner, struct.Struct):

@@ -68,7 +68,7 @@ def extract_reader(record: type[msgspec.Struct], *names: str) -> Callable[[bytes
 
 
 def bytes_before(record: type[msgspec.Struct], name: str) -> int:
-    """How many bytes of a record stand before a field: all of the fields there have a fixed size."""
+    """The number of bytes before a field; all fields before it must have a fixed size."""
     fields = record_kind(record).fields
     before = fields[: _place_in(fields, name)]
     for field in before:

@@ -11,18 +11,21 @@ from ledgerd.client.differing import ABSENT, Difference, differences
 from ledgerd.codec.json.text import Json
 from ledgerd.compare.node import SHOWN, AnsweringNode, NodeAnswer, NotComparable
 from ledgerd.compare.reads import Read
+from ledgerd.protocol.types.identifiers import block_number_of_hex
 
 ATTEMPTS = 8
-"""Times that a question is asked while the answers differ at one head: what differs by the mempool alone, which is in
-the answers too, is gone after a block."""
+"""Times that a question is asked while the answers differ at one head. A difference by the mempool alone, which answers
+include, is gone after a block.
+"""
 
 LEAST_TIMES = 2
+"""Times that two answers must differ at one head to count as different."""
 
 PAUSE = 1.0
 """Seconds between two attempts."""
 
 MOST_ONE_SIDED = 100
-"""Fields that are told of, where the versions differ."""
+"""Fields that only one node answers, and that are reported if the versions differ."""
 
 LONGEST_WAIT = 60.0
 """Seconds until both nodes must have stood at one head."""
@@ -152,8 +155,10 @@ def head_in(node: AnsweringNode, properties: Json) -> NodeHead:
     name = properties.get("head_block_id") if isinstance(properties, dict) else None
     if not isinstance(name, str) or not BLOCK_ID.fullmatch(name):
         raise node.fault(f"gives {str(name)[:SHOWN]!r} as the id of its head block")
-    if int(name[:8], 16) != number:
-        raise node.fault(f"says that its head is block {number}, but its id {name} is of block {int(name[:8], 16)}")
+    if block_number_of_hex(name) != number:
+        raise node.fault(
+            f"says that its head is block {number}, but its id {name} is of block {block_number_of_hex(name)}"
+        )
     if irreversible > number:
         raise node.fault(f"says that block {irreversible} is irreversible, above its head {number}")
     return NodeHead(number, name, irreversible)

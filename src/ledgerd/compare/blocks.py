@@ -9,6 +9,7 @@ from ledgerd.client.differing import Difference, shown
 from ledgerd.codec.json.text import Json
 from ledgerd.compare.asking import BLOCK_ID, FoundDifference, NodeHead, Pair, head_of
 from ledgerd.compare.node import AnsweringNode
+from ledgerd.protocol.types.identifiers import block_number_of_hex
 
 IDS = 1_000
 
@@ -39,7 +40,7 @@ def id_of(node: AnsweringNode, number: int, head: NodeHead) -> str:
     name: Json = header.get("previous") if isinstance(header, dict) else None
     if head.number == number:
         name = head.id
-    if not isinstance(name, str) or not BLOCK_ID.fullmatch(name) or int(name[:8], 16) != number:
+    if not isinstance(name, str) or not BLOCK_ID.fullmatch(name) or block_number_of_hex(name) != number:
         raise node.fault(f"has no block {number}, or names {shown(name)} as its id")
     return name
 

@@ -20,7 +20,7 @@ from ledgerd.codec.json.text import Json
 from ledgerd.protocol.errors import OperatorError
 
 SECONDS = 30.0
-"""What one request may take, from the connection to the last byte of its answer."""
+"""The longest time of one request, from the connection to the last byte of its answer."""
 
 TIMEOUT = 3_600.0
 """Seconds that all answers of one node may be waited for in a comparison: a hundred times what is usual."""
@@ -65,7 +65,7 @@ class NodeAnswer(NamedTuple):
     """A result or an error."""
 
     value: Json
-    """The result; nothing where there is an error."""
+    """The result; nothing if there is an error."""
     error: str = ""
     """The message of the error."""
     size: int = 0

@@ -14,6 +14,7 @@ HIGHEST_ID = 300
 """Ids of objects are asked for up to this one, where no answer told of any."""
 
 MOST_SEEN = 500_000
+"""Values of one kind that are remembered to ask for."""
 LONGEST_SEEN = 64
 """Characters of a value; a key has 53."""
 
@@ -190,7 +191,7 @@ def maker_of(method: Method, parameter: Parameter) -> Maker | None:
 
 
 def random_read(method: Method, seen: SeenValues, random: Random) -> Read | None:
-    """A random read of a method; nothing where the chain has not shown any value for an argument."""
+    """A random read of a method; None if the chain has not shown any value for an argument."""
     arguments: list[object] = []
     for parameter in method.parameters:
         maker = maker_of(method, parameter)

@@ -72,11 +72,11 @@ FUNCTIONS: Mapping[str, AdapterFunction] = {
     ),
     "lmsr_b_from_liquidity": lambda given: lmsr.depth_of_liquidity(_number(given, "liquidity"), _number(given, "n")),
 }
-"""By name; what is missing here is not offered."""
+"""The functions by their names; one that is missing here is not offered."""
 
 
 def offered() -> Mapping[str, AdapterFunction]:
-    """All of them; the state after a block too, where the node is installed."""
+    """All functions; if the node is installed, also the state after a block."""
     if find_spec("ledgerd.chain") is None:
         return FUNCTIONS
     from ledgerd.conformance.states import state_after  # noqa: PLC0415 - the rest works without a node

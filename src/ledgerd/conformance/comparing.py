@@ -21,7 +21,7 @@ METADATA = "pm_market_meta"
 
 
 def difference_of(chain: RecordedChain, recorded: Json, here: Json) -> str:
-    """The first difference of two values; nothing where they are equal.
+    """The first difference of two values; nothing if they are equal.
 
     A chain that a program of an earlier version recorded has fewer fields than a program of today answers with: what is
     there in addition is no difference.

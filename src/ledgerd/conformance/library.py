@@ -18,6 +18,7 @@ from ledgerd.protocol.errors import OperatorError
 LONGEST_LINE = 16 << 20
 """Bytes of an answer; of a state only the path of a file is given."""
 MOST_ANSWERS = 1_000_000
+"""Lines of answers that are read."""
 STATE = "state"
 
 

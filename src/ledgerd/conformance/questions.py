@@ -18,7 +18,7 @@ from ledgerd.protocol.blocks.transaction import Transaction
 from ledgerd.protocol.operations.base import Operation
 
 OPERATIONS_OF_A_KIND = 8
-"""Of each operation in a chain: enough for its optional and its variable fields."""
+"""Operations of each kind that are taken from a chain: enough for optional and variable fields."""
 PREVIOUS_SIZE = 20
 OF_THE_CHAIN = 65_535
 """The place in a block of operations that are of no transaction."""
@@ -45,17 +45,17 @@ class LibraryQuestion(NamedTuple):
 
     @property
     def line(self) -> str:
-        """As an adapter reads it."""
+        """The line of the question for an adapter."""
         return json.dumps({"id": self.id, "function": self.function, "arguments": self.arguments})
 
 
 class AnsweredBlock(NamedTuple):
-    """What a reference node answered about one block."""
+    """The answers of a reference node about one block."""
 
     block: Json
     """The result of `get_block`."""
     transaction_ids: dict[int, str]
-    """By the place in the block."""
+    """The ids of transactions, by their place in the block."""
 
 
 def questions(vectors: Vectors, chains: list[RecordedChain], work: Path | None) -> Iterator[LibraryQuestion]:
@@ -146,7 +146,7 @@ def _shown(block: Json, place: int) -> list[Json]:
 
 
 def _answers(chain: RecordedChain) -> dict[int, AnsweredBlock]:
-    """What was answered about each block."""
+    """The answers about each block."""
     blocks: dict[int, Json] = {}
     ids: defaultdict[int, dict[int, str]] = defaultdict(dict)
     for height in chain.heights("answers"):

@@ -18,7 +18,7 @@ CONFORMS, DIFFERS, NOTHING_COMPARED = 0, 1, 3
 
 
 class CheckVerdict(Enum):
-    """What became of a check."""
+    """The result of a check."""
 
     EQUAL = "pass"
     DIFFERENT = "fail"

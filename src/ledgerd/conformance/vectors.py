@@ -18,7 +18,7 @@ ABOUT = "recording.json"
 """Written by `ledgerd record` beside what it has recorded."""
 PACKED = ".xz"
 OFFSET_SIZE = 8
-"""Bytes behind each block of a log: the place where the block begins."""
+"""Bytes after each block of a log: the place where the block begins."""
 
 TESTNET = "testnet"
 PRIVATE = "open-main.toml"
@@ -35,7 +35,7 @@ NETWORKS: dict[str, tuple[str, str]] = {
     "open-big": (TESTNET, PRESENT),
     "open-pm": (TESTNET, PRESENT),
 }
-"""Of each chain the network, and the version of the node that recorded it. The first five come with the kit."""
+"""For each chain, its network and the version of the node that recorded it. The first five come with the kit."""
 
 
 class VectorsMissing(OperatorError):
@@ -58,7 +58,7 @@ class RecordedChain:
         self.folder = folder
         self.name = folder.name
         self.chain_id = ""
-        """Where a recording says it; of the chains of the kit, their states do."""
+        """The id of the chain, if the recording states it; the states of the chains of the kit have it."""
         if folder.name in NETWORKS:
             self.network, self.version = NETWORKS[folder.name]
         else:
@@ -72,7 +72,7 @@ class RecordedChain:
 
     @cached_property
     def block_log(self) -> bytes:
-        """Its blocks, as in the file of a node."""
+        """The blocks, as in a node's file of its log."""
         return self._unpacked("block_log")
 
     @cached_property
@@ -95,7 +95,7 @@ class RecordedChain:
         return bytes(places)
 
     def heights(self, kind: str) -> list[int]:
-        """Where there are facts of a kind: `state`, `answers`, `api`, `account-histories`."""
+        """The blocks for which there are facts of a kind: `state`, `answers`, `api`, `account-histories`."""
         names = (path.name.partition(".")[0].removeprefix(f"{kind}-") for path in self.folder.glob(f"{kind}-*{PACKED}"))
         return sorted(int(name) for name in names if name.isdecimal())
 
@@ -133,14 +133,14 @@ class Vectors:
         return [RecordedChain(self.folder / CHAINS_FOLDER / name) for name in only or here]
 
     def lines(self, name: str) -> list[dict[str, Json]]:
-        """The lines of a file; none where a folder has recordings alone."""
+        """The lines of a file; none if a folder has recordings alone."""
         if not (self.folder / name).is_file():
             return []
         text = (self.folder / name).read_text(encoding="utf-8")
         return [json.loads(line) for line in text.splitlines()]
 
     def document(self, name: str) -> dict[str, Json]:
-        """A file; nothing where a folder has recordings alone."""
+        """A file; nothing if a folder has recordings alone."""
         if not (self.folder / name).is_file():
             return {}
         found: dict[str, Json] = json.loads((self.folder / name).read_text(encoding="utf-8"))
@@ -148,7 +148,7 @@ class Vectors:
 
 
 def own_vectors() -> Path:
-    """Where the kit has its facts: in itself when it is installed, among the tests in a checkout."""
+    """The folder of the facts: in the installed kit, or among the tests in a checkout."""
     inside = Path(__file__).with_name("vectors")
     return inside if inside.is_dir() else Path(__file__).parents[3] / "tests" / "vectors"
 

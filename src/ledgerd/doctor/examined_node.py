@@ -14,7 +14,7 @@ from ledgerd.protocol.types.endpoint import Endpoint
 from ledgerd.protocol.types.names import AccountName
 
 SECONDS = 3.0
-"""How long a connection or an answer is waited for."""
+"""The longest wait for a connection or an answer."""
 
 BASE_FILES = 256
 
@@ -40,7 +40,7 @@ class ExaminedPlugin(msgspec.Struct, frozen=True):
 
 
 class ExaminedNode(msgspec.Struct, frozen=True, kw_only=True):
-    """What the configuration of a node says, as far as checks need it."""
+    """The settings of a node that checks need."""
 
     data_dir: Path
     state_dir: Path
@@ -58,12 +58,12 @@ class ExaminedNode(msgspec.Struct, frozen=True, kw_only=True):
     snapshot_peers: tuple[Endpoint, ...]
     key_files: tuple[Path, ...]
     validators: tuple[AccountName, ...]
-    """Whose blocks this node makes, without the committee."""
+    """The validators whose blocks this node makes, without the committee."""
     signing_keys: frozenset[PublicKey]
     signer: CertifiedPlace | None
     plugins: tuple[ExaminedPlugin, ...] = ()
     process: int | None
-    """The number of the running node's process; 0 where it is not known, and nothing while no node runs."""
+    """The number of the running node's process; 0 if it is not known, and None while no node runs."""
 
     @property
     def is_running(self) -> bool:

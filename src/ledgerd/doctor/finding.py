@@ -26,7 +26,7 @@ class Finding(msgspec.Struct, frozen=True):
     """One thing that is wrong."""
 
     name: str
-    """Always the same for the same fault; the anchor of its page."""
+    """The name, always the same for the same fault; also the anchor in docs/doctor.md."""
     severity: Severity
     what: str
     why: str

@@ -62,7 +62,7 @@ def _record(node: ExaminedNode) -> Iterator[Finding]:
 
 
 class AskedSigner(NamedTuple):
-    """What a signer has said of itself, or why it could not be asked."""
+    """The answer of a signer about itself, or why it could not be asked."""
 
     place: str
     status: SignerStatus | None
@@ -70,7 +70,7 @@ class AskedSigner(NamedTuple):
 
     @property
     def keys(self) -> frozenset[PublicKey]:
-        """The public keys of what it holds; none where it says nonsense."""
+        """The public keys of what it holds; none if it says nonsense."""
         try:
             return frozenset(map(public_key_from_text, () if self.status is None else self.status.keys))
         except CodecError:

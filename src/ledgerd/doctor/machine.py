@@ -96,7 +96,7 @@ def systemd(unit: Unit, needed: int) -> Iterator[Finding]:
 
 
 def _seconds(text: str) -> float | None:
-    """A time of systemd in seconds; nothing for `infinity` and what is none."""
+    """A time of systemd in seconds; None for `infinity`, and for a text that is no time."""
     parts = re.findall(r"(\d+(?:\.\d+)?)\s*([a-z]*)", text)
     if not parts or any(unit not in UNITS_OF_TIME for _, unit in parts):
         return None

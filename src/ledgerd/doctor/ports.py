@@ -21,9 +21,12 @@ from ledgerd.supervision.tasks import all_of
 from ledgerd.supervision.this_process import on_a_loop
 
 INBOUND_FILE = "last_inbound_peer"
-"""In the data directory: when the running node last had a peer that had dialled it, in seconds since 1970."""
+"""The file in the data directory with the time of the last peer that had dialled the running node, in seconds since
+1970.
+"""
 
 LONGEST_NUMBER = 10
+"""Digits of a time that are read."""
 RECENT = 3_600
 """Seconds for which an inbound peer shows that the port is reached."""
 
@@ -127,7 +130,7 @@ def peers(seeds: Sequence[Endpoint], snapshot_peers: Sequence[Endpoint]) -> Iter
 
 
 async def _dialled(seed: Endpoint) -> str:
-    """Why it is of no use; empty where it is."""
+    """Why it is of no use; empty if it is."""
     try:
         async with asyncio.timeout(SECONDS):
             _, writer = await asyncio.open_connection(*seed)

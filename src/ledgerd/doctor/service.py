@@ -26,7 +26,7 @@ class Ready(msgspec.Struct):
 
 
 def service(node: ExaminedNode) -> Iterator[Finding]:
-    """What the running node says of itself; nothing where none runs, or where it answers no HTTP."""
+    """Findings that the running node reports itself; none if it does not run, or does not answer over HTTP."""
     if not node.is_running or node.http_endpoint is None:
         return
     try:

@@ -38,11 +38,11 @@ class ValidatorDay(msgspec.Struct):
     made: int = 0
     missed: int = 0
     reward: Decimal = Decimal(0)
-    """In SHARES."""
+    """The reward in SHARES."""
     votes_given: int = 0
     votes_taken: int = 0
     switched_off: int = 0
-    """How often the network has removed its signing key."""
+    """How often the network has removed the signing key."""
 
 
 def validator_of(packed: bytes) -> str:

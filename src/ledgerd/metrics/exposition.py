@@ -71,7 +71,7 @@ def _weight(text: str) -> float:
 
 
 class Exposition:
-    """Writes one format."""
+    """Writes series in one format."""
 
     def __init__(self, text_format: TextFormat) -> None:
         self._format = text_format

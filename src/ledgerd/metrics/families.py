@@ -11,7 +11,7 @@ NAME = re.compile(r"ledgerd(_[a-z0-9]+)+")
 
 
 class FamilyKind(Enum):
-    """What the values of a family mean."""
+    """The meaning of the values of a family."""
 
     COUNTER = "counter"
     GAUGE = "gauge"
@@ -48,7 +48,7 @@ class MetricLabel(msgspec.Struct, frozen=True):
     values: tuple[str, ...] = ()
     source: LabelSource = LabelSource.DECLARED
     about: str = ""
-    """Its values in words, where they are not declared."""
+    """A description of the values, if they are not declared."""
 
 
 class Family(msgspec.Struct, frozen=True):
@@ -76,7 +76,7 @@ class Family(msgspec.Struct, frozen=True):
 
     @property
     def width(self) -> int:
-        """How many numbers a series has: of a histogram, a count for each bucket, and the sum."""
+        """How many numbers a series has: a histogram has a count for each bucket and for larger values, and the sum."""
         return len(self.buckets) + 2 if self.buckets else 1
 
     @property

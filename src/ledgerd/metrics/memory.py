@@ -16,8 +16,11 @@ NUMBER = 8
 """Bytes of a number: a double, which counts exactly up to 2**53."""
 
 NAME_BYTES = 32
+"""Bytes for a validator's name."""
 HEAD_BYTES = 64
+"""Bytes in front of the names."""
 NAMES_BYTES = VALIDATOR_PLACES * NAME_BYTES
+"""Bytes of all names."""
 REGION_BYTES = 256 * 1024
 """Room for the numbers of one process; what is never written takes no memory."""
 
@@ -25,6 +28,7 @@ FIRST_REGION = HEAD_BYTES + NAMES_BYTES
 MAIN_REGION, READER_REGION, FIRST_WORKER = 0, 1, 2
 
 MOST_TRIES = 100
+"""How often the memory is copied again while names change in it."""
 
 
 def worker_region(number: int) -> int:

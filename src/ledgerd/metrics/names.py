@@ -28,7 +28,7 @@ class ValidatorPlaces:
         return self.by_name.get(name, NOWHERE)
 
     def counters(self, family: Family, *more: str) -> list[CounterCell]:
-        """The counters of a family by place; `more` are the values of its labels behind the validator."""
+        """The counters of a family by place; `more` are the values of its labels after the validator."""
         return [self._cells.counter(family, str(place), *more) for place in range(VALIDATOR_PLACES)]
 
     def gauges(self, family: Family, *more: str) -> list[GaugeCell]:

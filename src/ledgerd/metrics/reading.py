@@ -39,7 +39,7 @@ class ProcessRegion(NamedTuple):
 
 
 class MetricsReader:
-    """Reads the memory of a node."""
+    """Reads the metrics memory of a node."""
 
     def __init__(
         self, memory: SharedMemory, methods: tuple[str, ...], version: str, plugins: tuple[str, ...] = ()

@@ -70,7 +70,7 @@ class PartSpec(NamedTuple):
     """Parts that it uses: they follow the context when it is made, in this order."""
     when: Condition = ALWAYS
     on_end: Ending | None = Ending.COMES_BACK
-    """What follows when a task, thread or process of it ends by itself; None where nothing runs after the start."""
+    """What follows when a task, thread or process of the part ends by itself; None if nothing runs after the start."""
     restarted: tuple[str, ...] = ()
     """Tasks that come back although the end of its others ends the node."""
     makes_unready: bool = False
@@ -91,14 +91,14 @@ ENDS_NODE = Ending.ENDS_PROGRAM
 
 PARTS: tuple[PartSpec, ...] = (
     # Clients learn at once that the node is starting, and metrics count from the first block on.
-    PartSpec("early answers", EarlyAnswers, on_end=None),
+    PartSpec("early_answers", EarlyAnswers, on_end=None),
     PartSpec("meters", MetersPart, when=METERED, on_end=None),
     PartSpec("chain", ChainPart, on_end=ENDS_NODE, for_snapshot=True),
     PartSpec("metrics", MetricsPart, (ChainPart, MetersPart), METERED),
     # Where the state comes from, and whether it is to be believed.
-    PartSpec("first snapshot", BootstrapPart, (ChainPart,)),
-    PartSpec("state", AuditPart, (ChainPart,), makes_unready=True),
-    PartSpec("state", AssumptionPart, (ChainPart,), makes_unready=True),
+    PartSpec("first_snapshot", BootstrapPart, (ChainPart,)),
+    PartSpec("imported_state", AuditPart, (ChainPart,), makes_unready=True),
+    PartSpec("assumed_block", AssumptionPart, (ChainPart,), makes_unready=True),
     # What records every change of the chain, those of the replay included.
     PartSpec("operation_history", HistoryPart, (ChainPart, MetersPart), plugin(OPERATION_HISTORY), for_snapshot=True),
     PartSpec("block_info", BlockInfoPart, (ChainPart,), plugin("block_info"), on_end=None, for_snapshot=True),

@@ -23,10 +23,12 @@ from ledgerd.p2p.wire import messages
 
 REASON_LENGTH = 100
 LONGEST_REFUSAL = 3600
+"""The longest soft ban of a peer that we keep to, in seconds."""
 REFUSED_COST = 10
 SIGNATURES_AT_ONCE, SIGNATURES_A_SECOND = 5_000, 1_000
 """Signatures of transactions, over all peers; as many again for addresses whose transactions are mostly accepted."""
 MOST_REPUTATION = 1_000
+"""The highest reputation of an address; the lowest is as far below zero."""
 
 
 class Dialogue:

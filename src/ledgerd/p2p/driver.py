@@ -203,7 +203,9 @@ class Driver:
             self.run_actions()
 
     async def _work(self) -> None:
-        """In short turns, between which the loop serves sockets and other work, block production first."""
+        """Handle what waits, in short turns; in between the loop serves sockets and other work, block
+        production first.
+        """
         loop = asyncio.get_running_loop()
         while True:
             await self._work_asked.wait()

@@ -270,7 +270,7 @@ class NetworkState:
         return is_more
 
     def precomputed(self, now: float, batch: Batch) -> None:
-        """What `Precompute` asked for has ended; the rules compute what it did not."""
+        """Take in that `Precompute` has ended for a batch; the rules compute what it did not."""
         self.core.now = now
         self.intake.precomputed(batch)
 
@@ -291,7 +291,9 @@ class NetworkState:
         self.intake.applied(block)
 
     def broadcast_transaction(self, now: float, transaction: Transaction) -> None:
-        """Of a client or of this node, accepted by the chain, and perhaps sent before (spec 04, section 14.3)."""
+        """Send a transaction of a client or of this node that the chain has accepted; it may have been sent before
+        (spec 04, section 14.3).
+        """
         self.core.now = now
         self.intake.mempool.add(transaction, is_provisional=self.core.mode is Mode.SYNC)
         self.intake.offers.add(transaction)

@@ -49,7 +49,9 @@ class Turns(Generic[K]):
         return key
 
     def charge(self, key: K, seconds: float) -> None:
-        """What was useful is free: who brings what all others need must not come after those who bring nothing."""
+        """Charge the seconds of a turn, unless it was useful: who brings what all others need must not come after those
+        who bring nothing.
+        """
         allowance, is_block = self._waiting.pop(key)
         if allowance.useful == self._useful:
             allowance.spent += seconds

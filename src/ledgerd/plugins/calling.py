@@ -11,7 +11,8 @@ from typing import Annotated, cast
 
 import msgspec
 
-from ledgerd.basics.frames import FrameBuffer, FrameFault, framed
+from ledgerd.basics.framing.connection import FrameConnection
+from ledgerd.basics.framing.frames import FrameFault, framed
 from ledgerd.basics.quotas import HeldAmounts
 from ledgerd.codec.json.text import Json
 from ledgerd.plugins.messages import MOST_ANSWER, MOST_OPEN, MOST_REQUEST, MethodAnswer, MethodRequest, ServedApi
@@ -33,13 +34,12 @@ AWAY = "The plugin {} is not there now: try again later"
 BUSY = "The plugin {} has too much to do: try again later"
 
 
-class PluginLink(asyncio.Protocol):
+class PluginLink(FrameConnection):
     """The connection to the process of a plugin, which answers in the order of the requests."""
 
     def __init__(self, served: ServedApi) -> None:
+        super().__init__(MOST_ANSWER)
         self.served = served
-        self._frames = FrameBuffer(MOST_ANSWER)
-        self._transport: asyncio.Transport | None = None
         self._waiting = deque[asyncio.Future[bytes]]()
         self._shares = HeldAmounts(MOST_OPEN)
         self._connecting = asyncio.Lock()
@@ -77,18 +77,15 @@ class PluginLink(asyncio.Protocol):
         return await answer
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast("asyncio.Transport", transport)
-        self._frames = FrameBuffer(MOST_ANSWER)
-        self._transport.write(framed(self.served.token.encode()))
+        super().connection_made(transport)
+        cast("asyncio.Transport", transport).write(framed(self.served.token.encode()))
 
-    def data_received(self, data: bytes) -> None:
-        try:
-            for frame in self._frames.frames_in(data):
-                answer = self._waiting.popleft()
-                if not answer.done():
-                    answer.set_result(frame)
-        except (FrameFault, IndexError):
-            self.close()
+    def receive(self, frame: bytes) -> None:
+        if not self._waiting:
+            raise FrameFault("an answer that nobody waits for")
+        answer = self._waiting.popleft()
+        if not answer.done():
+            answer.set_result(frame)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - that it has ended says enough
         self._transport = None
@@ -96,10 +93,6 @@ class PluginLink(asyncio.Protocol):
             answer = self._waiting.popleft()
             if not answer.done():
                 answer.set_exception(ConnectionResetError())
-
-    def close(self) -> None:
-        if self._transport is not None:
-            self._transport.abort()
 
 
 class PluginMethod(Method):
@@ -141,7 +134,7 @@ class PluginApi(Api):
 
 
 class PluginApis:
-    """What plugins serve now, in one worker."""
+    """The APIs that plugins serve now, in one worker."""
 
     def __init__(self, service: Service, most: int, pages: Callable[[Sequence[Api]], PageRoutes]) -> None:
         self._service = service

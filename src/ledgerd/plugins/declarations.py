@@ -11,8 +11,8 @@ from ledgerd.plugins.values import ObservedBlock
 from ledgerd.rpc.call.declarations import deferral_of
 
 API_VERSION = "1.0"
-"""Of what `ledgerd.plugins` names: the second number grows when something is added, the first when something that
-plugins use is changed or removed.
+"""The version of what `ledgerd.plugins` names. The second number grows when something is added, the first when
+something that plugins use is changed or removed.
 """
 
 MOST_SECONDS = 5.0
@@ -50,7 +50,7 @@ class ApiPlugin:
         self.summary = summary
         self.api_version = api_version
         self.seconds = seconds
-        """How long a method may take, up to five; then it is interrupted."""
+        """Seconds that a method may take, up to five; then it is interrupted."""
         self.methods: dict[str, Callable[..., Any]] = {}
 
     def method(self, function: Declared) -> Declared:
@@ -61,7 +61,7 @@ class ApiPlugin:
 
 
 class PluginObserver:
-    """Learns what the chain does, in a process of its own. Override what concerns the plugin."""
+    """Is told what the chain does, in a process of its own. Override the methods that the plugin needs."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -106,7 +106,7 @@ PluginDeclaration = ApiPlugin | ObserverPlugin
 
 
 def version_fault(version: object) -> str:
-    """Why a plugin made for this version of the API does not run here; empty where it does."""
+    """Why a plugin made for this version of the API does not run here; empty if it does."""
     ours = tuple(map(int, API_VERSION.split(".")))
     parts = version.split(".") if isinstance(version, str) else []
     if len(parts) != len(ours) or not all(each.isascii() and each.isdecimal() and len(each) < 6 for each in parts):
@@ -120,7 +120,7 @@ def version_fault(version: object) -> str:
 
 
 def fault_of(declared: object) -> str:
-    """What is wrong with a declaration; empty where nothing is."""
+    """The fault of a declaration; empty if there is none."""
     if not isinstance(declared, ApiPlugin | ObserverPlugin):
         return f"its entry point must name an ApiPlugin or an ObserverPlugin, not a {type(declared).__name__}"
     if fault := version_fault(declared.api_version):
@@ -134,7 +134,7 @@ def fault_of(declared: object) -> str:
 
 
 def fault_of_observer(made: object) -> str:
-    """What is wrong with what `make` returns; empty where nothing is."""
+    """The fault of the object that `make` returns; empty if there is none."""
     if not isinstance(made, PluginObserver):
         return f"what makes its observer must return a PluginObserver, not a {type(made).__name__}"
     for method in (made.position, made.applied, made.undone, made.irreversible, made.close):

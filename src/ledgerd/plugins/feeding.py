@@ -46,7 +46,7 @@ class ObserverFailed(Exception):
 
 
 class ObserverPosition(msgspec.Struct, frozen=True):
-    """How far an observer is."""
+    """The progress of an observer."""
 
     next_block: int = 0
     """The first block that it is not done with; 0 before the first."""
@@ -63,7 +63,7 @@ class ObserverPosition(msgspec.Struct, frozen=True):
 
 
 class ObserverFeed:
-    """Sends the blocks of the chain to one observer, and stores how far it is."""
+    """Sends the chain's blocks to one observer, and stores the last one that it has handled."""
 
     def __init__(self, source: KeptSource, file: Path, observer: PluginObserver, start: int) -> None:
         self._source = source
@@ -111,7 +111,7 @@ class ObserverFeed:
             self._ask(self._observer.undone, kept)
 
     def step(self) -> bool:
-        """Send what is next; returns whether there was anything."""
+        """Send the next event; returns whether there was one."""
         position, block = self.position, None
         with self._source() as facts:
             self.head, final = facts.head, facts.irreversible
@@ -170,7 +170,7 @@ class ObserverFeed:
         if number < facts.known_from:
             raise FeedBroken(
                 f"block {number} comes next for it, and the history begins with block {facts.known_from} "
-                f"(history-count-blocks): remove {self._file} to go on behind the head"
+                f"(history-count-blocks): remove {self._file} to go on after the head"
             )
 
     def _apply(self, block: KeptBlock, *, is_final: bool) -> None:

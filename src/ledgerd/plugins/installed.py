@@ -15,6 +15,7 @@ from ledgerd.protocol.secrets import without_keys
 
 GROUP = "ledgerd.plugins"
 LONGEST_REASON = 300
+"""Characters of the reason why a plugin does not load."""
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
 
@@ -42,7 +43,7 @@ def _origin(entry: EntryPoint) -> tuple[str, str]:
 
 
 def fault_of_name(name: str, found: Iterable[InstalledPlugin]) -> str:
-    """Why the plugin of a name cannot be enabled; empty where it can."""
+    """Why the plugin of a name cannot be enabled; empty if it can."""
     those = [each for each in found if each.name == name]
     if not those:
         return "it is not installed"

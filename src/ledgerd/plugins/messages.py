@@ -6,12 +6,16 @@ from typing import Any
 
 import msgspec
 
-from ledgerd.basics.frames import framed
+from ledgerd.basics.framing.frames import framed
 
 MOST_ORDER = 1 << 20
+"""Bytes of the first message to the process of a plugin."""
 MOST_REPORT = 1 << 20
+"""Bytes of a report of the process."""
 MOST_DESCRIPTION = MOST_REPORT // 2
+"""Bytes of the description of an API."""
 MOST_REQUEST = 1 << 20
+"""Bytes of a request to a plugin."""
 MOST_ANSWER = 16 << 20
 """Bytes of an answer, whatever `webserver-max-answer-size` allows."""
 MOST_OPEN = 64
@@ -24,7 +28,7 @@ OBSERVER_TIMEOUT = 120.0
 
 
 class PluginOrder(msgspec.Struct, frozen=True):
-    """What the process of a plugin is told first."""
+    """The first message to the process of a plugin."""
 
     name: str
     folder: str
@@ -49,11 +53,11 @@ class PluginDescription(msgspec.Struct, frozen=True):
     summary: str
     methods: tuple[MethodDescription, ...]
     schemas: dict[str, Any]
-    """Of its records, by their names in the document."""
+    """The schemas of its records, by their names in the document."""
 
 
 class PluginReport(msgspec.Struct, frozen=True):
-    """What the process of a plugin says of itself: as soon as it works, and then again and again."""
+    """The report of the process of a plugin: sent as soon as it works, and then again and again."""
 
     refused: str = ""
     """Why it need not be started again."""
@@ -93,7 +97,7 @@ class MethodRequest(msgspec.Struct, frozen=True):
 
 
 class MethodAnswer(msgspec.Struct, frozen=True):
-    """Its answer: the result, or an error for the client, with a code."""
+    """The answer of a method: the result, or an error for the client, with a code."""
 
     result: msgspec.Raw = msgspec.Raw(b"null")
     code: int | None = None

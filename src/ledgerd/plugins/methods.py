@@ -62,7 +62,7 @@ def methods_of(plugin: ApiPlugin) -> dict[str, TypedMethod]:
 
 
 def description_of(name: str, plugin: ApiPlugin, methods: Iterable[TypedMethod]) -> PluginDescription:
-    """How an API is described. `PluginRefused`: its types cannot be, or the description is too large."""
+    """The description of an API. `PluginRefused`: its types have none, or the description is too large."""
     methods = [*methods]
     kinds = [kind for each in methods for kind in (*(one.kind for one in each.parameters), each.result)]
     try:

@@ -24,6 +24,7 @@ from ledgerd.state.tables.tables import Entity, Table
 
 PUBLISHED: dict[str, Table[Any]] = {table.name: table for table in TABLES}
 LARGEST_ID = (1 << 63) - 1
+"""The highest id of an object."""
 
 
 class NodeReadView(ReadView):
@@ -109,6 +110,6 @@ def _row_of(entity: Entity) -> dict[str, JsonValue]:
 
 
 def value_of(text: str) -> JsonValue:
-    """What a JSON text says; what clients have put into it need not be UTF-8."""
+    """The value of a JSON text; parts that clients have written need not be UTF-8."""
     value: JsonValue = msgspec.json.decode(text.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
     return value

@@ -15,11 +15,12 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from types import FrameType
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import msgspec
 
-from ledgerd.basics.frames import FrameBuffer, FrameFault, framed
+from ledgerd.basics.framing.connection import FrameConnection
+from ledgerd.basics.framing.frames import FrameFault, framed
 from ledgerd.plugins.declarations import ApiPlugin, PluginError
 from ledgerd.plugins.installed import text_of_failure
 from ledgerd.plugins.messages import (
@@ -44,11 +45,14 @@ log = logging.getLogger(__name__)
 HOST = "127.0.0.1"
 TOKEN_SECONDS = 5.0
 MOST_CONNECTIONS = 256
+"""Connections of API workers."""
 MOST_UNSENT = 64 << 20
+"""Bytes of answers that an API worker has not read."""
 AGAIN_SECONDS = 0.1
 """A method that has caught its interruption is interrupted again."""
 LINES = LineRate("failures of the methods of a plugin", 10, 0.1)
 LONGEST_MESSAGE = 2_000
+"""Characters of a plugin's error."""
 
 
 class TookTooLong(BaseException):
@@ -181,22 +185,17 @@ class MethodServer:
             connection.send(answer)
 
 
-class WorkerConnection(asyncio.Protocol):
+class WorkerConnection(FrameConnection):
     """An API worker; its requests are answered in their order."""
 
     def __init__(self, server: MethodServer) -> None:
+        super().__init__(MOST_REQUEST)
         self._server = server
-        self._frames = FrameBuffer(MOST_REQUEST)
-        self._transport: asyncio.Transport | None = None
         self._is_known = False
         self._waiting = 0
 
-    @property
-    def is_open(self) -> bool:
-        return self._transport is not None and not self._transport.is_closing()
-
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast("asyncio.Transport", transport)
+        super().connection_made(transport)
         self._server.connections.add(self)
         if len(self._server.connections) > MOST_CONNECTIONS:
             self.close()
@@ -206,14 +205,7 @@ class WorkerConnection(asyncio.Protocol):
         if not self._is_known:
             self.close()
 
-    def data_received(self, data: bytes) -> None:
-        try:
-            for frame in self._frames.frames_in(data):
-                self._receive(frame)
-        except FrameFault:
-            self.close()
-
-    def _receive(self, frame: bytes) -> None:
+    def receive(self, frame: bytes) -> None:
         if not self._is_known:
             self._is_known = hmac.compare_digest(frame, self._server.token.encode())
             if not self._is_known:
@@ -233,7 +225,3 @@ class WorkerConnection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - that it has ended says enough
         self._server.connections.discard(self)
-
-    def close(self) -> None:
-        if self._transport is not None:
-            self._transport.abort()

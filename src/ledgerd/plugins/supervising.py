@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 import msgspec
 
 from ledgerd.basics.failures import reason_of
-from ledgerd.basics.frames import FrameFault, read_frame_of
+from ledgerd.basics.framing.frames import FrameFault, read_frame_of
 from ledgerd.basics.printable import printable
 from ledgerd.metrics.cells import Cells
 from ledgerd.metrics.table import plugins as table
@@ -30,6 +30,7 @@ START_SECONDS = 20.0
 """The longest time from the start of a process to its first report."""
 ENDING_SECONDS = 5.0
 LONGEST_REASON = 1_000
+"""Characters of the reason why a process has ended."""
 
 PublishToWorkers = Callable[[str, bytes], None]
 """Publishes a value under a topic to the API workers, and to later ones at their start."""
@@ -63,11 +64,13 @@ class PluginProcess:
         self._sleep = sleep
         self._restarts = Restarts()
         self._reached = 0
-        """How far an observer was before its process was started: being sent the same again is no progress."""
+        """The position of an observer before its process was started: receiving the same blocks again is no
+        progress.
+        """
 
     @property
     def served(self) -> ServedApi | None:
-        """Its API, whether or not its process is there now; None where it has said of none."""
+        """The plugin's API, whether or not its process runs now; None if it has not reported one."""
         if self.report.api is None:
             return None
         is_there = self.is_there and not self.parked
@@ -172,7 +175,7 @@ def _bounded(text: str) -> str:
 
 
 async def loaded(order: PluginOrder, command: Sequence[str]) -> PluginReport:
-    """What the process of a plugin says of it, once it has tried to load it."""
+    """The report of a process that has tried to load a plugin."""
     child, ours = Child.on_socket(command)
     reader, writer = await asyncio.open_connection(sock=ours)
     try:

@@ -28,7 +28,7 @@ class ReadView(ABC):
     @property
     @abstractmethod
     def head_time(self) -> int:
-        """Its time, in seconds since 1970."""
+        """The time of the head block, in seconds since 1970."""
 
     @property
     @abstractmethod
@@ -69,14 +69,14 @@ class ObservedOperation(msgspec.Struct, frozen=True):
     """An operation that took effect in a block, and its place there."""
 
     trx_id: str
-    """Zeros where it is of no transaction."""
+    """The id of its transaction; zeros if it belongs to none."""
     trx_in_block: int
     op_in_trx: int
     virtual_op: int
     """Counts the operations that the chain made itself; 0 for those that were signed."""
     name: str
     value: dict[str, JsonValue]
-    """As JSON-RPC prints it."""
+    """The operation as JSON-RPC prints it."""
 
 
 class ObservedBlock(msgspec.Struct, frozen=True):
@@ -89,8 +89,8 @@ class ObservedBlock(msgspec.Struct, frozen=True):
     """Seconds since 1970."""
     validator: str
     operations: tuple[ObservedOperation, ...]
-    """In their order on the chain, those that the chain made itself included."""
+    """The operations in their order on the chain, including those that the chain made itself."""
     missed: tuple[str, ...]
-    """Whose slots before it have no block, at most the first thousand of a gap."""
+    """The validators that missed the slots before this block, at most the first thousand of a gap."""
     missed_slots: int
-    """How many slots before it have no block."""
+    """The slots before this block that have no block."""

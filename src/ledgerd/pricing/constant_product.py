@@ -14,7 +14,7 @@ from ledgerd.pricing.widths import int64, mul_div, quotient128, uint64, uint128
 
 
 class Reserves(NamedTuple):
-    """Both reserves, and the product that is to stay."""
+    """Both reserves, and the product that bets keep."""
 
     a: int
     b: int
@@ -22,7 +22,7 @@ class Reserves(NamedTuple):
 
 
 class Fill(NamedTuple):
-    """What a bet gets, and the reserves it leaves, of side 0 and side 1."""
+    """The tokens that a bet gets, and the reserves after it: `a` is that of side 0, `b` that of side 1."""
 
     tokens: int
     reserve_a: int
@@ -30,21 +30,21 @@ class Fill(NamedTuple):
 
 
 class Cancellation(NamedTuple):
-    """What a cancelled bet gets, and where the rest of it goes."""
+    """The payment for a cancelled bet, and where the rest of it goes."""
 
     curve: int
-    """What leaves the reserve of the bet's side, whatever of it is paid."""
+    """The amount that leaves the reserve of the bet's side, whether or not all of it is paid."""
     paid: int
     tail: int
-    """What exceeds the stake: a claim on the outcome."""
+    """The amount above the stake, which becomes a claim on the outcome."""
     residual: int
-    """What of the stake is not paid: forfeited."""
+    """The part of the stake that is not paid, but forfeited."""
     reserve_a: int
     reserve_b: int
 
 
 def reserve_at(k: int, other: int) -> int:
-    """The reserve that belongs to another one; 0 beside none (spec 09, section 9: `kdiv`)."""
+    """The reserve that gives `k` with the other one; 0 if the other is not above 0 (spec 09, section 9: `kdiv`)."""
     return 0 if other <= 0 else int64(uint128(k) // other)
 
 
@@ -71,7 +71,9 @@ def instant_fill(reserve_a: int, reserve_b: int, k: int, amount: int, side: int)
 
 
 def queued_fill(reserve_a: int, reserve_b: int, amount: int, side: int) -> Fill:
-    """Priced by the product of the reserves, not by `k`; none while one is empty (spec 09, section 5.10, step 3)."""
+    """Fill a queued bet at the product of the reserves, not at `k`; it gets nothing while a reserve is empty (spec 09,
+    section 5.10, step 3).
+    """
     if reserve_a <= 0 or reserve_b <= 0:
         return Fill(0, reserve_a, reserve_b)
     product = reserve_a * reserve_b
@@ -118,7 +120,9 @@ def opening_reserves(liquidity: int) -> Reserves:
 
 
 def reserves_with(reserve_a: int, reserve_b: int, liquidity: int, amount: int) -> Reserves:
-    """After liquidity was added in their proportion, halves where there was none (spec 08, section 6.1, step 4)."""
+    """The reserves after liquidity was added in their proportion, or in halves if there was none (spec 08, section 6.1,
+    step 4).
+    """
     if liquidity <= 0:
         return reserves_with_halves(reserve_a, reserve_b, amount)
     return _scaled(reserve_a, reserve_b, int64(liquidity + amount), liquidity)
@@ -131,7 +135,9 @@ def reserves_with_halves(reserve_a: int, reserve_b: int, amount: int) -> Reserve
 
 
 def reserves_without(reserve_a: int, reserve_b: int, liquidity: int, amount: int) -> Reserves:
-    """After liquidity was taken in their proportion; there must be some (spec 08, 6.2, step 7; spec 09, 7.9)."""
+    """The reserves after liquidity was withdrawn in their proportion; there must be some (spec 08, 6.2, step 7; spec
+    09, 7.9).
+    """
     return _scaled(reserve_a, reserve_b, int64(liquidity - amount), liquidity)
 
 

@@ -1,4 +1,4 @@
-"""Numbers with 96 bits behind the point (Q96), as ints: product, quotient, exponential and logarithm, bit for bit."""
+"""Numbers with 96 bits after the point (Q96), as ints: product, quotient, exponential and logarithm, bit for bit."""
 
 from __future__ import annotations
 

@@ -14,14 +14,16 @@ from ledgerd.pricing.widths import int64, mul_div, quotient128, truncated_quotie
 
 
 class Provided(NamedTuple):
-    """A provider's amount, and for how many seconds it has stood."""
+    """The amount of a provider, and the seconds for which it has been provided."""
 
     principal: int
     seconds: int
 
 
 def bonus_shares(provided: Sequence[Provided], bonus: int) -> list[int]:
-    """A bonus by amount and begun minutes, rounded down; the last provider takes the rest (spec 09, section 10.2)."""
+    """Divide a bonus by amount and begun minutes, rounded down; the last provider gets the rest (spec 09, section
+    10.2).
+    """
     if not provided or bonus <= 0:
         return [0] * len(provided)
     weights = [uint128(principal * (max(0, seconds) // MINUTE + 1)) for principal, seconds in provided]
@@ -33,7 +35,9 @@ def bonus_shares(provided: Sequence[Provided], bonus: int) -> list[int]:
 
 
 def charges(amounts: Sequence[int], uncovered: int) -> list[int]:
-    """By amount, rounded down, no more than each amount; the first take the rest (spec 09, section 6.3, step 4)."""
+    """Charge a shortfall to providers by their amounts, rounded down, and never more than the amount; the first ones
+    are charged the rest (spec 09, section 6.3, step 4).
+    """
     total = int64(sum(amounts))
     if uncovered <= 0 or total <= 0:
         return [0] * len(amounts)
@@ -50,12 +54,16 @@ def charges(amounts: Sequence[int], uncovered: int) -> list[int]:
 
 
 def depth_added(depth: int, amount: int, liquidity: int) -> int:
-    """In proportion; nothing where there was no liquidity (spec 08, 6.1, step 3; spec 09, section 7.8, step 5)."""
+    """The depth that an amount adds, in proportion; 0 if there was no liquidity (spec 08, 6.1, step 3; spec 09, section
+    7.8, step 5).
+    """
     return mul_div(depth, amount, liquidity) if liquidity > 0 else 0
 
 
 def depth_removed(share: int, withdrawn: int, amount: int) -> int:
-    """Of its own share: all of it with all of the amount (spec 08, section 6.2, step 6; spec 09, section 7.9)."""
+    """The depth that a withdrawal takes from the provider's own share: all of it with the whole amount (spec 08,
+    section 6.2, step 6; spec 09, section 7.9).
+    """
     if share <= 0 or amount <= 0:
         return 0
     return share if withdrawn == amount else mul_div(share, withdrawn, amount)
@@ -66,46 +74,48 @@ MAX_HALVINGS = 4
 
 
 class Deposit(NamedTuple):
-    """What the pool remembers of a depositor."""
+    """The record of a depositor in the pool."""
 
     shares: int
     principal: int
     reward_snapshot: int
-    """The pool's reward of each share when the deposit last changed."""
+    """The reward per share of the pool when the deposit last changed."""
     pending_rewards: int
 
 
 class Withdrawal(NamedTuple):
-    """What a depositor takes out."""
+    """The amounts of a withdrawal from the pool."""
 
     principal: int
     reward: int
-    """Of the pending rewards, before the penalty."""
+    """The part of the pending rewards, before the penalty."""
     penalty: int
     owed: int
 
 
 def shares_for(amount: int, total_shares: int, equity: int) -> int:
-    """Rounded down; one for one where there are none, or no equity (spec 08, section 8.1, step 2)."""
+    """The shares for a deposit, rounded down: one per unit if there are no shares yet, or no equity (spec 08, section
+    8.1, step 2).
+    """
     return amount if total_shares == 0 or equity <= 0 else mul_div(amount, total_shares, equity)
 
 
 def reward_growth(income: int, total_shares: int) -> int:
-    """What income adds to each share's reward, in billionths, 128 bits; nothing without shares (spec 08, section
-    3.9).
+    """The growth of the reward per share by an income, in billionths and 128 bits; 0 if there are no shares (spec 08,
+    section 3.9).
     """
     return uint128(uint64(income) * REWARD_SCALE) // uint64(total_shares) if total_shares > 0 else 0
 
 
 def reward_since(deposit: Deposit, reward_per_share: int) -> int:
-    """What a deposit's shares have earned since it last changed (spec 08, section 8.1, step 4)."""
+    """The reward that the shares of a deposit have earned since it last changed (spec 08, section 8.1, step 4)."""
     return quotient128(uint128(reward_per_share - deposit.reward_snapshot) * uint64(deposit.shares), REWARD_SCALE)
 
 
 def withdraw(deposit: Deposit, shares: int, reward_per_share: int, penalty_percent: int) -> Withdrawal:
-    """The part of a deposit that some of its shares are; the penalty takes of the rewards alone.
+    """Withdraw some shares of a deposit; the penalty is on the rewards alone (spec 08, section 8.2, step 5).
 
-    Spec 08, section 8.2, step 5. The percentage, in ten-thousandths, is 0 unless the deposit is locked.
+    The percentage, in ten-thousandths, is 0 unless the deposit is locked.
     """
     pending = int64(reward_since(deposit, reward_per_share) + deposit.pending_rewards)
     principal = mul_div(deposit.principal, shares, deposit.shares)
@@ -115,10 +125,10 @@ def withdraw(deposit: Deposit, shares: int, reward_per_share: int, penalty_perce
 
 
 def allocation(free: int, allocated: int, percent: int, max_percent: int, others: int, stamps: int) -> int:
-    """What a market gets of the pool; 0 for nothing (spec 09, section 7.8, steps 1 to 4).
+    """The amount that the pool gives to a market, at least 0 (spec 09, section 7.8, steps 1 to 4).
 
-    A percentage of what is free, within a percentage of everything, both in ten-thousandths; a twentieth less for each
-    other active market of the oracle, rounded down one by one; half for each stamp that counts, four at most.
+    It is a percentage of what is free, within a percentage of everything, both in ten-thousandths. Each other active
+    market of the oracle takes off a twentieth, rounded down one by one; each stamp that counts halves it, four at most.
     """
     if free <= 0:
         return 0

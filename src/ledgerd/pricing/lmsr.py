@@ -29,7 +29,7 @@ class Weighed(NamedTuple):
 
 
 def check_book(quantities: Sequence[int], depth: int) -> None:
-    """What a book must be, in the reference's order (spec 09, section 8.4)."""
+    """Require the bounds of a book, in the order of the reference (spec 09, section 8.4)."""
     if not MIN_OUTCOMES <= len(quantities) <= MAX_OUTCOMES:
         raise errors.WrongOutcomeCount
     if depth <= 0:
@@ -77,7 +77,9 @@ def cost_of(book: Weighed, depth: int) -> int:
 
 
 def prices(quantities: Sequence[int], depth: int) -> tuple[int, ...]:
-    """In millionths, rounded down one by one: short of a million by at most one each (spec 09, section 8.5)."""
+    """The prices in millionths, each rounded down: their sum is below a million by at most one for each outcome (spec
+    09, section 8.5).
+    """
     if depth <= 0:
         return (0,) * len(quantities)
     check_book(quantities, depth)
@@ -86,7 +88,9 @@ def prices(quantities: Sequence[int], depth: int) -> tuple[int, ...]:
 
 
 def price(quantities: Sequence[int], depth: int, outcome: int) -> int:
-    """In millionths; 0 without depth or for an outcome that is not there (spec 09, section 8.5)."""
+    """The price of an outcome in millionths; 0 without depth or for an outcome that is not there (spec 09, section
+    8.5).
+    """
     if depth <= 0:
         return 0
     check_book(quantities, depth)

@@ -12,7 +12,7 @@ from ledgerd.pricing.widths import int64, mul_div, quotient128, truncated_quotie
 
 
 class PenaltyTerms(NamedTuple):
-    """What a market says of its penalty; times in seconds."""
+    """The terms of a market for its penalty on late bets; times in seconds."""
 
     created: int
     betting_expiration: int
@@ -60,18 +60,18 @@ class FeeRates(NamedTuple):
 
 
 class Fees(NamedTuple):
-    """What fees take of the losing stake, and what they leave."""
+    """The fees on the losing stake, and what they leave of it."""
 
     oracle: int
-    """Of the percentage and of the fixed fee together."""
+    """The oracle's fee: its percentage and its fixed fee together."""
     creator: int
     liquidity: int
     left: int
-    """Of the losing stake, after all three; never below 0."""
+    """The rest of the losing stake after all three; never below 0."""
 
 
 class Pool(NamedTuple):
-    """What winners share, and what is missing where claims and fees exceed it."""
+    """The amount that winners share, and the amount that is missing if claims and fees exceed it."""
 
     winners: int
     uncovered: int
@@ -116,7 +116,7 @@ def claims_bucket(losing: int, fees_: Fees, forfeit: int, cap_percent: int) -> i
 
 
 def winners_pool(fees_: Fees, forfeit: int, paid_claims: int) -> Pool:
-    """What is left for winners once fees and claims are taken (spec 09, section 6.1, end of phase 3)."""
+    """The amount for winners after fees and claims (spec 09, section 6.1, end of phase 3)."""
     winners = int64(fees_.left + forfeit - paid_claims)
     return Pool(0, int64(-winners)) if winners < 0 else Pool(winners, 0)
 
@@ -143,12 +143,12 @@ def pot_share(pot: int, paid: int, amount: int, stake_total: int, *, is_last: bo
 
 
 def no_contest_penalty(dispute_fee: int, percent: int, insurance: int) -> int:
-    """What an oracle pays to those whose market came to nothing (spec 09, section 6.1, end of phase 3)."""
+    """The penalty that an oracle pays to those whose market came to nothing (spec 09, section 6.1, end of phase 3)."""
     return min(mul_div(dispute_fee, percent, HUNDRED_PERCENT), insurance)
 
 
 def expected_payout(bet: Winner, losing: int, own_weight: int, rates: FeeRates, forfeit: int) -> int:
-    """What a bet would bring if its side won now (spec 11, section 4.6): percentages are rounded down together."""
+    """The payout of a bet if its side won now (spec 11, section 4.6): percentages are rounded down together."""
     if not own_weight:
         return bet.amount
     taken = truncated_quotient(int64(losing * (rates.oracle + rates.creator + rates.liquidity)), HUNDRED_PERCENT)

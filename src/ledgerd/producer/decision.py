@@ -21,7 +21,7 @@ OWN_FORK = "we are on our own fork; production waits for the blocks of others"
 
 @dataclass
 class Guards:
-    """What is kept from one tick to the next."""
+    """The state that is kept from one tick to the next."""
 
     allows_stale: bool
     """Cleared for good once the network has proved healthy: from then on the guards hold."""
@@ -129,7 +129,9 @@ def _too_late(moment: int, duty: Duty) -> Decision | None:
 
 
 def _competing(facts: Facts, name: str) -> Rival | None:
-    """In an emergency any block in the slot competes, else one of another validator on another parent."""
+    """A block that competes for the slot: in an emergency any block in it, else one of another validator on another
+    parent.
+    """
     for rival in facts.rivals:
         if facts.is_emergency or (rival.validator != name and rival.previous != facts.head_id):
             return rival

@@ -78,6 +78,7 @@ class Doppelganger:
         age = None if last_signed is None else abs(clock() // SECOND - last_signed.time)
         # Whoever has signed within the last round is the one whose blocks the network has.
         self._left = 0 if age is not None and age < slots * BLOCK_INTERVAL else slots
+        """Slots that are still to be watched before this node signs."""
         self._slot = 0
         """The slot that was counted last; 0 before the first."""
         self._is_announced = False

@@ -49,7 +49,7 @@ class GuardFacts(NamedTuple):
     head_number: int
     head_time: int
     irreversible_time: int | None
-    """When the last irreversible block was made; nothing where that block is not kept."""
+    """The time of the last irreversible block; None if that block is not kept."""
     is_emergency: bool
     participation: int
     validators: Mapping[AccountName, DeclaredValidator]
@@ -96,7 +96,7 @@ class GuardRecord:
     """The number of times, since another producer has made a block."""
     is_off: bool = False
     expires: int = 0
-    """When the last update expires; 0 where none is pending."""
+    """When the last update expires; 0 if none is pending."""
     restoration: TransactionId | None = None
 
 

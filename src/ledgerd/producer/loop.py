@@ -35,6 +35,7 @@ log = logging.getLogger(__name__)
 ATTEMPTS = 2
 BATCH = 200
 HEADS_REMEMBERED = 64
+"""Times of the latest heads that are remembered."""
 WAIT_AFTER_LAG = 3 * SECOND
 
 RunOnChain = Callable[[Callable[[], int]], Awaitable[int]]
@@ -92,11 +93,11 @@ class Producer(Observer):
         self.streaks = Streaks()
         self._doppelganger = doppelganger
         self.signing_refusal: Callable[[], str] = str
-        """Why nothing may be signed for now; empty where it may."""
+        """Why nothing may be signed for now; empty if it may."""
         self.draft: BlockDraft | None = None
-        """What the signer is to be asked for between this tick and the next."""
+        """The draft that the signer is asked to sign before the next tick."""
         self._drafted: Decision | None = None
-        """What was decided for the slot that the signer was asked for last."""
+        """The decision for the slot that the signer was asked for last."""
         self._head_times: deque[int] = deque(maxlen=HEADS_REMEMBERED)
         self.move_to(chain)
 
@@ -296,7 +297,9 @@ class Producer(Observer):
         return self._drafted
 
     def _decided(self, duty: Duty | None) -> Decision | None:
-        """What came of a slot that the signer was asked for in time, logged already; nothing of any other slot."""
+        """The decision on a slot for which the signer was asked in time, which is logged already; None for any other
+        slot.
+        """
         last = self._drafted
         is_over = last is not None and last.duty == duty and last.outcome is not TickOutcome.PRODUCED
         return last._replace(reason="") if last is not None and is_over else None
@@ -377,7 +380,7 @@ class Producer(Observer):
             self._ask_time()
 
     def seconds_to_own_slot(self) -> int | None:
-        """How long others may keep the chain to themselves; nothing where no slot of ours is near."""
+        """The seconds for which others may keep the chain to themselves; None if no slot of ours is near."""
         second = (self._clock() + SECOND // 4) // SECOND
         held = None if self.settings.is_signed_elsewhere else frozenset(self.settings.keys)
         slot = next_own_slot(self._facts(), second, held)

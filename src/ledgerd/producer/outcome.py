@@ -24,18 +24,18 @@ class TickOutcome(IntEnum):
     FORK_COLLISION = 9
     MINORITY_FORK = 10
     ALREADY_SIGNED = 11
-    """Ours: a block of this slot, or of a later one, may have left this node before."""
+    """Not in the reference: a block of this slot, or of a later one, may have left this node before."""
     CLOCK_STEPPED = 12
     WATCHING = 13
-    """Ours: the doppelganger check has not watched for a round yet."""
+    """Not in the reference: the doppelganger check has not watched for a round yet."""
     DOPPELGANGER = 14
     HELD = 15
-    """Ours: the state is being checked, or the node has lost the network."""
+    """Not in the reference: the state is being checked, or the node has lost the network."""
     ASKED = 16
     SIGNER_AWAY = 17
     SIGNER_REFUSED = 18
     SIGNED_BY_ANOTHER = 19
-    """Ours: another node that uses our signer has the slot."""
+    """Not in the reference: another node that uses our signer has the slot."""
 
 
 class Duty(NamedTuple):

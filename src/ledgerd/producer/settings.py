@@ -91,7 +91,7 @@ class GuardSettings(msgspec.Struct, frozen=True, kw_only=True):
     disable_on_shutdown: bool = True
     shutdown_grace: int = 10
     disable_max: int = 3
-    """How often it is switched off before it stays so; 0 for any number."""
+    """How often a validator is switched off before it stays so; 0 for any number."""
     allows_stale: bool = False
     """Whether blocks are made on a stale chain too: an option of the producer."""
 

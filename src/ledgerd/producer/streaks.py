@@ -20,6 +20,7 @@ from ledgerd.protocol.types.time_text import time_text
 
 MISSING_KEY_EVERY = CLOCK_STEPPED_EVERY = DOPPELGANGER_EVERY = HELD_EVERY = 60
 MOST_OWED = 64
+"""Slots whose outcome is not known yet, and are remembered."""
 IDLE_WARNING = 500
 BEHIND_HEAD_WARNINGS = (3, 10, 60, 120)
 TIME_ASKED_AT = 10

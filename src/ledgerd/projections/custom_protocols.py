@@ -12,7 +12,7 @@ from ledgerd.protocol.types.names import AccountName, cut_name
 from ledgerd.state.store import Store
 
 PROTOCOLS_KEPT = 10
-"""How many protocols of an account are remembered unless the operator wants more or fewer."""
+"""The number of protocols of an account that are remembered by default."""
 
 
 class CustomProtocols(Projection):

@@ -121,7 +121,7 @@ class ProjectionRecorder(Observer):
         self._is_changed = True
         if chain.head_number:
             log.warning(
-                "what is kept for APIs (%(names)s) begins behind block %(block)d: %(reason)s; `ledgerd markets "
+                "what is kept for APIs (%(names)s) begins after block %(block)d: %(reason)s; `ledgerd markets "
                 "rebuild` makes all of it, where the block log has the first block",
                 {"names": ", ".join(each.name for each in projections), "block": chain.head_number, "reason": reason},
             )

@@ -32,7 +32,9 @@ PROJECTIONS = "projections"
 TOKEN_BYTES = COUNT_BYTES = 8
 
 PROJECTION_STEPS: tuple[Conversion, ...] = ()
-"""Of this store, one for each format after that of version 1.0.0, which are those of the state."""
+"""The conversions of this store, one for each format after that of version 1.0.0; the formats are those of
+the state.
+"""
 
 NAMES, BEGUN, CHAIN = "names", "begun", "chain id"
 
@@ -117,7 +119,7 @@ class KeptProjections(Closing):
 
     @property
     def last_block(self) -> BlockId:
-        """The last block that has changed something; zeros where there is none."""
+        """The last block that has changed something; zeros if there is none."""
         found = self.store.find(PROJECTED_BLOCK, 0)
         return NO_BLOCK if found is None else found.block_id
 
@@ -127,7 +129,7 @@ class KeptProjections(Closing):
             found.block_id = block_id
 
     def begin(self, projections: Collection[Projection], state: View, head: Beginning) -> None:
-        """Begin some of them behind the head of a state. It is undone if that block is."""
+        """Begin some of them after the head of a state. It is undone if that block is."""
         is_of_head = self.store.undoable > 0 and self.store.revision == head.number
         with self.store.begin(revision=head.number) as session:
             for projection in projections:

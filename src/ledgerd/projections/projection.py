@@ -18,13 +18,13 @@ class Projection(ABC):
 
     name: ClassVar[str]
     samplers: Samplers = NO_SAMPLERS
-    """What it wants sampled of operations."""
+    """The values that it wants sampled around operations."""
     tables: frozenset[Table[Any]] = frozenset()
     """The tables of the state of which it wants to know what blocks change."""
 
     def begin(self, state: View, kept: Store, head: int) -> None:  # noqa: B027 - most need nothing
-        """Write what a state tells: it is of the block behind which all is told by events from now on."""
+        """Fill the tables from a state, which is that of block `head`: from there on it follows events."""
 
     @abstractmethod
     def apply(self, event: BlockApplied, samples: Sequence[Sample], kept: Store) -> None:
-        """Write what a block changes; the samples are those that it wants."""
+        """Write the changes of a block; the samples are those that it wants."""

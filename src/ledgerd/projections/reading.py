@@ -22,7 +22,9 @@ from ledgerd.state.views.view import View
 log = logging.getLogger(__name__)
 
 TRIES, PAUSE_SECONDS = 2_000, 0.001
-"""Between two commits that belong together there is one write to the disk."""
+"""How often, and after which pause, two commits that do not belong together are read again: between them there is one
+write to the disk.
+"""
 
 UNDER_WAY = "the state of {} is behind its projections: a commit is under way, or its node was killed and has to start"
 
@@ -32,7 +34,7 @@ class NotOfOneCommit(StorageError):
 
 
 class ProjectionReader(Closing):
-    """Opens them again where they were replaced, and gives nothing where there are none."""
+    """Reads projections. It opens them again after they were replaced, and returns None while there are none."""
 
     def __init__(self, state_folder: Path, *, most_derived: int = MOST_DERIVED) -> None:
         self._folder = state_folder / FOLDER
@@ -40,7 +42,7 @@ class ProjectionReader(Closing):
         self._reader: StateReader | None = None
         self._inode: tuple[int, int] | None = None
         self._problem = ""
-        """What was said of them last."""
+        """The last problem that was logged."""
 
     @contextmanager
     def snapshot(self) -> Iterator[View]:
@@ -105,7 +107,7 @@ def both_of_one_commit(state: StateReader, projections: ProjectionReader) -> Ite
 
 @contextmanager
 def reading_both(folder: Path) -> Iterator[tuple[CommitView, View]]:
-    """Read both of a folder, which is opened for this and closed afterwards."""
+    """The state and the projections of a folder, both of one commit. They are opened for this and closed afterwards."""
     with (
         StateReader.open(folder, STORED_TABLES) as state,
         ProjectionReader(folder) as projections,

@@ -25,10 +25,10 @@ FIXED_INFLATION = 1_000
 VESTING_FUND_PERCENT = 1_000
 REWARD_FUND_PERCENT = 3_500
 COMMITTEE_FUND_PERCENT = 3_500
-"""How the inflation of the first era is split; the rest is the validator's."""
+"""The split of the inflation of the first era; the rest is the validator's."""
 DIGITAL_ASSET_ISSUED_PER_BLOCK = 1_000
 CASHOUT_WINDOW_SECONDS = 86_400
-"""When content is paid, and when a delegation that was taken back is returned."""
+"""The time until content is paid, and until a delegation that was taken back is returned."""
 
 # The size of blocks and transactions.
 MAX_TRANSACTION_SIZE = 65_536
@@ -51,7 +51,7 @@ MAX_RESERVE_RATIO = 20_000
 MAX_VALIDATOR_MISSED_BLOCKS = 200
 """A validator that missed so many is shut down."""
 EMERGENCY_MISSED_ROUNDS = 5
-"""In an emergency, so many rounds of missed blocks shut a validator down."""
+"""Rounds of missed blocks that shut a validator down in an emergency."""
 EMERGENCY_CONSENSUS_TIMEOUT_SEC = 1_200
 MAX_BLOCK_POST_VALIDATION_COUNT = 20
 MAX_ACCOUNT_VALIDATOR_VOTES = 100
@@ -71,7 +71,7 @@ MAX_URL_LENGTH = 256
 MAX_VALIDATOR_URL_LENGTH = 2_048
 """Texts must be shorter than these."""
 ACCOUNT_AUCTION_MIN_STEP = 1_000
-"""In hundredths of a percent."""
+"""Hundredths of a percent."""
 ACCOUNT_AUCTION_EXTENSION_TIME = 300
 
 # Content, of the first era.
@@ -116,11 +116,11 @@ COMMITTEE_ACCOUNT = AccountName("committee")
 ANONYMOUS_ACCOUNT = AccountName("anonymous")
 """A transfer to it creates an account."""
 INVITE_ACCOUNT = AccountName("invite")
-"""Its key is public, so that anybody can claim an invite with it."""
+"""The account whose key is public, so that anybody can claim an invite with it."""
 INITIATOR_ACCOUNT = AccountName("viz")
-"""It gets the rest of the supply after the initial distribution."""
+"""The account that gets the rest of the supply after the initial distribution."""
 BUILT_IN_ACCOUNTS = (NULL_ACCOUNT, COMMITTEE_ACCOUNT, ANONYMOUS_ACCOUNT, INVITE_ACCOUNT, INITIATOR_ACCOUNT)
-"""In the order of their ids."""
+"""The built-in accounts, in the order of their ids."""
 NUM_INITIATORS = 0
 """Further accounts of the initiator."""
 

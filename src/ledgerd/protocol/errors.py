@@ -74,7 +74,7 @@ class OperatorError(Exception):
 
 
 def shortened(text: str, most: int) -> str:
-    """Both ends of a text that is longer: an error begins with the place, and ends with what to do."""
+    """Both ends of a longer text: an error begins with the place, and ends with what to do."""
     return text if len(text) <= most else f"{text[: most // 2]} [...] {text[-most // 2 :]}"
 
 

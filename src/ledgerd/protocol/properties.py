@@ -255,7 +255,7 @@ class ChainPropertiesHf14(ChainPropertiesHf13, frozen=True, cache_hash=True):
     pm_dispute_vote_min_vesting: Annotated[Asset, missing(tokens(1_000_000))]
 
     def check(self, network: ChainParameters) -> None:
-        """As before, then the new ones, in the order of the reference."""
+        """Check the earlier properties, then the new ones, in the order of the reference."""
         super().check(network)
         for field in (
             "pm_oracle_registration_fee",

@@ -12,7 +12,7 @@ HIDDEN = "(a private key)"
 _SECRET = re.compile(
     # A key in WIF has 51 or 52 characters of base58; one that was cut or mistyped tells most of it.
     r"(?<![1-9A-HJ-NP-Za-km-z])[5KL][1-9A-HJ-NP-Za-km-z]{29,}"
-    # A whole one may stand right behind other letters; a public key, of `VIZ` and 50 characters, has no room for one.
+    # A whole one may stand right after other letters; a public key, of `VIZ` and 50 characters, has no room for one.
     r"|[5KL][1-9A-HJ-NP-Za-km-z]{50,}"
     # The same as plain bytes.
     r"|(?<![0-9A-Fa-f])[0-9A-Fa-f]{64}(?![0-9A-Fa-f])"

@@ -1,4 +1,4 @@
-"""What has happened so far, a line of JSON for each step: a recording that was interrupted goes on behind the last."""
+"""What has happened so far, a line of JSON for each step: a recording that was interrupted goes on after the last."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class RecordingJournal:
             raise OperatorError(f"{self._path} has a line that is not JSON: name another folder") from None
 
     def add(self, line: dict[str, Any]) -> None:
-        """Write a line, which is on the disk when this returns."""
+        """Write a line; it is on the disk when this returns."""
         with self._path.open("ab") as file:
             file.write(json.dumps(line).encode() + b"\n")
             file.flush()
@@ -44,7 +44,7 @@ class RecordingJournal:
 
     @property
     def begun(self) -> dict[str, Any] | None:
-        """What the recording was begun with."""
+        """The line with which the recording was begun."""
         return next((line["begun"] for line in self.lines if "begun" in line), None)
 
     def steps(self) -> dict[str, list[dict[str, Any]]]:

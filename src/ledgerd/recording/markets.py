@@ -77,7 +77,7 @@ def disputed(cast: Cast, market: int) -> ScenarioPart:
 
 
 def shown(cast: Cast, oracle: str, market: int) -> Play:
-    """What is to be seen of a market, its dispute, its bets and its oracle."""
+    """Ask for a market, its dispute, its bets and its oracle."""
     for method in ("get_market", "get_dispute", "get_dispute_votes", "get_deferred_claims"):
         yield AskFact(API, method, (market,))
     yield AskFact(API, "get_market_bets", (market, 0, 1_000, "oldest"))

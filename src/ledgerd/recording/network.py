@@ -23,7 +23,7 @@ from ledgerd.recording.steps import OperationText
 LIFETIME = 120
 """Seconds until a transaction that no block has taken is given up."""
 ATTEMPTS = 20
-"""To have an answer between two blocks."""
+"""How often an answer is asked for, to have one between two blocks."""
 
 
 class RecordingRefused(OperatorError):

@@ -71,7 +71,7 @@ class Playing:
             self._step = None
 
     def _done(self, step: ScenarioStep) -> tuple[dict[str, Any], Json] | None:
-        """What is kept of a step, and what it gives; nothing while it has to wait."""
+        """The line of a step for the journal, and its result; None while the step has to wait."""
         match step:
             case WaitUntil(time):
                 now = self._network.head.time
@@ -85,7 +85,9 @@ class Playing:
                 return self._taken(step)
 
     def _taken(self, step: SendOperations) -> tuple[dict[str, Any], Json] | None:
-        """Send once. What was signed before an interruption, and is in no block when it has expired, is sent anew."""
+        """Send operations once. A transaction that was signed before an interruption, has expired and is in no block is
+        sent again.
+        """
         head = self._network.head
         if self._sent is not None and self._is_resumed and head.time > self._sent.expiration:
             self._sent = None if self._network.block_of(self._sent) is None else self._sent
@@ -125,7 +127,9 @@ def play(
 
 
 def _let_pass(left: list[Playing], network: RecordedNetwork, wait: Callable[[float], None]) -> None:
-    """Where the clock can be moved, move it to what the first of them waits for, or by a block; else wait for one."""
+    """Move the clock, if that can be done, to the time that the first scenario waits for, or by a block; else wait for
+    a block.
+    """
     times = [each.waits_for for each in left]
     awaited = [time for time in times if time is not None]
     head: HeadMoment = network.head

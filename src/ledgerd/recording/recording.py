@@ -36,7 +36,7 @@ def chosen_acts(only: Sequence[str]) -> list[Act]:
 
 
 def plan(acts: Sequence[Act]) -> Iterator[str]:
-    """What will be done, in words, and how long it takes on a chain whose time cannot be moved."""
+    """The steps in words, and how long they take on a chain whose time cannot be moved."""
     seconds = 0
     for act in acts:
         for each in act.scenarios:

@@ -194,7 +194,7 @@ ACTS = (
         ),
     ),
 )
-"""In the order in which they are played."""
+"""The acts, in the order in which they are played."""
 
 ORACLES = tuple(f"oracle{number}" for number in range(1, 7))
 PLAYERS = ("maker", "bettor", "doubter", "voter", "resolver", "keeper", *ORACLES)

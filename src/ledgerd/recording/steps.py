@@ -59,9 +59,9 @@ class Scenario(NamedTuple):
 
     name: str
     shows: str
-    """What has no fact yet, in words for who records it."""
+    """The behaviour that has no fact yet, in words for the person who records it."""
     seconds: int
-    """How long it takes at a block each three seconds."""
+    """The duration with a block each three seconds."""
     play: Callable[[Cast], Play]
 
 

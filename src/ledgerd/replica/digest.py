@@ -12,6 +12,7 @@ from hashlib import blake2b
 
 MODULUS = 1 << 256
 DIGEST_BYTES = 32
+"""Bytes of a digest."""
 
 _from_bytes = int.from_bytes
 

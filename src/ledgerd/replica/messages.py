@@ -17,6 +17,7 @@ from ledgerd.state.files.change_frames import POSITION, ChangeFault, framed
 
 VERSION = 1
 MOST_HELLO = 4096
+"""Bytes of the first message of a replica."""
 
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -42,7 +43,7 @@ class MessageKind(IntEnum):
 
 
 class ReplicaHello(msgspec.Struct, frozen=True):
-    """What a replica has."""
+    """The position of a replica: its state, and the blocks of its log."""
 
     version: int
     layout: bytes
@@ -56,7 +57,7 @@ class ReplicaHello(msgspec.Struct, frozen=True):
 
 
 class Welcome(msgspec.Struct, frozen=True):
-    """What the node will send."""
+    """The chain of the node, and from where it sends."""
 
     chain_id: bytes
     head: int

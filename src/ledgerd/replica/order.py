@@ -10,7 +10,7 @@ from ledgerd.replica.settings import StreamSettings, read_stream_place
 
 
 class _StreamOrder(msgspec.Struct, frozen=True, kw_only=True):
-    """Where changes are sent, and what is shown there, as a process gets it."""
+    """Where changes are sent, and the files of certificates, as a process gets them."""
 
     place: str
     files: tuple[str, str, str] | None
@@ -23,7 +23,7 @@ class _StreamOrder(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ServerOrder(_StreamOrder, frozen=True):
-    """What is served, and where."""
+    """The files that are served, and the address."""
 
     state: str
     logs: str

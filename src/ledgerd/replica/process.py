@@ -57,7 +57,7 @@ class FollowPart(Part):
 
 
 def why_not_served(status: FollowStatus) -> str:
-    """Why the state of a replica is not to be served, for clients to read; empty where it is."""
+    """Why the state of a replica is not to be served, for clients to read; empty if it is."""
     if status.is_sound:
         return TOO_FAR if status.behind > MOST_BEHIND else ""
     if status.refusal:

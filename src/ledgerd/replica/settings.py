@@ -10,11 +10,11 @@ LOCAL_NAME = "localhost"
 
 
 class StreamSettings(CertifiedPlace, frozen=True):
-    """A Unix socket, or a host and a port, and what is shown there; nothing where no changes are sent."""
+    """A Unix socket, or a host and a port, and what is shown there; nothing if no changes are sent."""
 
     @property
     def fault(self) -> str:
-        """What is wrong with them together; empty where nothing is."""
+        """The fault of the options together; empty if there is none."""
         given = [each for each in (self.certificate, self.certificate_key, self.authority) if each is not None]
         if self.place is None:
             return "the certificates are for a place, and none is named" if given else ""

@@ -72,7 +72,7 @@ class HeldCommit(Closing):
 
 
 class NodeFiles:
-    """What a node has written, read while it goes on writing."""
+    """The files of a node, read while it goes on writing."""
 
     def __init__(self, state: Path, logs: Path, archive: Path) -> None:
         self.state = state

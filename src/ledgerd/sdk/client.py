@@ -37,7 +37,7 @@ class StreamStretch(TypedDict, total=False):
 
 
 class StreamSelection(StreamStretch, total=False):
-    """The same, and which operations it gives."""
+    """A stream, and the operations that it gives."""
 
     kinds: Collection[type[Operation] | str] | None
     account: str | None

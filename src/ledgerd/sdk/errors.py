@@ -90,17 +90,17 @@ class NodeError(ClientError):
     ) -> None:
         super().__init__(f"{method}: {message}" if method else message)
         self.message = kept_text(message)
-        """What the node says, without the reference's frame around it; assertions begin with their condition."""
+        """The node's message, without the reference's frame around it; assertions begin with their condition."""
         self.code = code
         """The code of JSON-RPC, such as -32003."""
         self.number = number
-        """The reference's number of the exception, such as 3010000; 0 where it gives none."""
+        """The reference's number of the exception, such as 3010000; 0 if it gives none."""
         self.name = name
-        """The reference's name of it, such as `tx_missing_active_auth`; empty where it gives none."""
+        """The reference's name of it, such as `tx_missing_active_auth`; empty if it gives none."""
         self.values = values or {}
         """The values in the message, by the reference's names for them; not the large ones."""
         self.method = method
-        """What was called, such as `database_api.get_accounts`."""
+        """The method that was called, such as `database_api.get_accounts`."""
 
 
 class InternalError(NodeError):
@@ -141,7 +141,7 @@ class BadParameters(Rejected):
 
 
 class NotFound(Rejected):
-    """What was asked for does not exist."""
+    """The requested thing does not exist."""
 
 
 class UnknownAccount(NotFound):
@@ -149,7 +149,7 @@ class UnknownAccount(NotFound):
 
     @property
     def account(self) -> str:
-        """Its name; empty where the node does not say it."""
+        """The name of the account; empty if the node does not say it."""
         found = next((self.values[key] for key in ("name", "a", "account") if key in self.values), "")
         return found if isinstance(found, str) else ""
 
@@ -167,7 +167,7 @@ class MissingAuthority(Rejected):
 
     @property
     def accounts(self) -> tuple[str, ...]:
-        """Whose authority is missing; empty for `other`."""
+        """The accounts whose authority is missing; empty for `other`."""
         found = self.values.get("id", ())
         return (found,) if isinstance(found, str) else found if isinstance(found, tuple) else ()
 

@@ -63,7 +63,9 @@ class BackgroundLoop:
         return not self._thread.is_alive()
 
     def wait_for(self, work: Coroutine[Any, Any, T]) -> T:
-        """What comes of it, in the thread that waits; it is cancelled where that one is interrupted."""
+        """Run a coroutine and return its result in the thread that waits; it is cancelled if that thread is
+        interrupted.
+        """
         running = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
             return running.result()

@@ -70,7 +70,9 @@ class Agenda:
             self.put(block_reads(number), is_urgent=number > head - ROUND)
 
     def put_touched(self, read: Read, value: Json) -> bool:
-        """What a block has touched; whether it is one of the latest, rather than a random question about the past."""
+        """Ask for what a block has touched. Returns whether the block is one of the latest, rather than a random one of
+        the past.
+        """
         number, highest = read.arguments[0], self._record.highest
         if not isinstance(number, int) or number <= highest - MOST_BLOCKS:
             return False

@@ -24,6 +24,7 @@ from ledgerd.shadow.keeping.record import MOST_TOLD, FirstDifference, ShadowReco
 BLOCKS_KEPT = 42
 """Latest blocks that are kept for a bundle: two rounds."""
 ANSWERS_KEPT = 512
+"""The latest equal answers that are kept."""
 KEPT_BYTES = 4 << 20
 """Bytes of the latest equal answers, which are shown if a later one differs."""
 BLOCK = "get_block"
@@ -50,14 +51,14 @@ class ShadowFinding:
 
 
 class EqualAnswer(NamedTuple):
-    """What both have answered equally, and at which block."""
+    """An answer that both have given equally, and the block at which they did."""
 
     number: int
     answer: NodeAnswer
 
 
 class Finder:
-    """Keeps what a bundle needs, and writes it."""
+    """Keeps what a bundle needs, and writes bundles."""
 
     def __init__(self, pair: Pair, bundles: Bundles, warn: Callable[[str], None]) -> None:
         self._pair = pair
@@ -110,7 +111,9 @@ class Finder:
         )
 
     def parted(self, ours: NodeHead, theirs: NodeHead, irreversible: int) -> ShadowFinding | None:
-        """Where two chains part whose blocks both call irreversible; looked at twice, as a node may be starting."""
+        """The difference where two chains part whose blocks both call irreversible. It is looked at twice, as a node
+        may be starting.
+        """
         if self._is_same(irreversible, ours, theirs) or self._is_same(irreversible, ours, theirs):
             self.same_until = irreversible
             return None

@@ -27,8 +27,10 @@ from ledgerd.shadow.keeping.record import EqualBlock, ShadowRecord
 BATCH_SECONDS = 0.5
 """A block comes every three seconds: most batches lie between two."""
 MOST_IN_BATCH = 64
+"""Questions of one batch."""
 
 APART_PAUSE, AWAY_PAUSE, LONGEST_AWAY = 0.3, 1.0, 30.0
+"""Pauses while both stand apart, and while a node is away: the first, and the longest."""
 LAGS_SECONDS = 30
 """Seconds that both may stand at different blocks before the record says so: blocks travel."""
 
@@ -59,7 +61,7 @@ class Shadow:
         self._failures = 0
         self._suspects = Suspects()
         self._asked: list[AskedRead] = []
-        """What was asked since both heads were looked at."""
+        """The questions that were asked since both heads were read."""
         self._asked_head = ""
         """The head whose questions were made."""
         self._round = record.highest // ROUND
@@ -99,8 +101,8 @@ class Shadow:
     # -- apart
 
     def _apart(self, heads: Heads) -> float:
-        """Both stand at different blocks: for a moment, or since one is behind or on a branch. What is irreversible at
-        both has to be the same.
+        """Record that both are at different blocks: for a moment, or since one is behind or on a branch. Blocks that
+        are irreversible at both have to be equal.
         """
         ours, theirs = heads.ours, heads.theirs
         lower = min(ours.irreversible, theirs.irreversible)
@@ -168,7 +170,9 @@ class Shadow:
             agenda.put(round_reads(), is_urgent=False)
 
     def _ask_batch(self) -> None:
-        """What a new head asks for is a batch by itself: whether both are equal there is known soon."""
+        """Ask a batch. The questions of a new head are a batch by themselves, so that it is soon known whether both are
+        equal there.
+        """
         until = self._clock() + BATCH_SECONDS
         due = deque(self._suspects.due(self._clock()))
         is_urgent = self._agenda.is_urgent

@@ -14,20 +14,22 @@ import msgspec
 from ledgerd.shadow.keeping.record import ShadowRecord
 
 IdAt = Callable[[int], str]
-"""The id of our block of a number; empty where there is none."""
+"""The id of our block of a number; empty if there is none."""
 
 
 class GateReport(msgspec.Struct, frozen=True, array_like=True):
-    """How the gate of a node stands, for who shows it."""
+    """The state of the gate, for pages and metrics."""
 
     is_required: bool = False
     most_behind: int = 0
     refusal: str = ""
-    """Why no block is signed on the head of now; empty where one may be."""
+    """Why no block is signed on the head of now; empty if one may be."""
 
 
 class SigningGate:
-    """Gets each record from one thread, and is asked by another."""
+    """Says whether a block may be signed, by the latest record of the shadow. One thread updates the record, another
+    asks.
+    """
 
     def __init__(self, most_behind: int, clock: Callable[[], float]) -> None:
         self._most_behind = most_behind
@@ -43,7 +45,7 @@ class SigningGate:
         return self._clock() < self._overridden_until
 
     def refusal(self, head: int, id_at: IdAt) -> str:
-        """Why no block is signed on this head; empty where one may be."""
+        """Why no block is signed on this head; empty if one may be."""
         if self.is_overridden:
             return ""
         record = self._record

@@ -18,6 +18,7 @@ from ledgerd.shadow.asking.suspects import Answers
 from ledgerd.shadow.keeping.record import ComparedStatus, ShadowRecord
 
 LONGEST_WORDS = 400
+"""Characters of the reason why a node cannot be compared."""
 ALIKE = "CHAIN_ID"
 
 
@@ -34,7 +35,7 @@ class Heads(NamedTuple):
 
 
 class BothNodes:
-    """Asks both, and records where they stand and why one of them cannot be compared."""
+    """Asks both nodes, and records their heads, and why one of them cannot be compared."""
 
     def __init__(self, pair: Pair, record: ShadowRecord, clock: Callable[[], float]) -> None:
         self.pair = pair
@@ -50,8 +51,8 @@ class BothNodes:
         return (self._record.ours, self.pair.first), (self._record.theirs, self.pair.second)
 
     def meet(self) -> frozenset[str]:
-        """After the start, and after a pause of one of both: are they of one chain, and what do they answer? Returns
-        the APIs that are left out.
+        """After the start, and after a pause of a node: check that both are of one chain, and learn what they answer.
+        Returns the APIs that are left out.
         """
         record = self._record
         configs = []

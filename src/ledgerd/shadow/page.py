@@ -22,6 +22,7 @@ from ledgerd.shadow.keeping.report import bundle_lines, moment
 
 TITLE = "A node beside another"
 MOST_RECORDS = 8
+"""Records on one page."""
 MOST_QUESTIONS = 100
 """The most questions with differing answers that the page names."""
 LONGEST_EXPLANATION = 64 << 10
@@ -48,7 +49,7 @@ class ShadowPage:
         self._gate: GateReport | None = None
 
     def receive(self, payload: bytes) -> None:
-        """What the node says of its gate."""
+        """Take in the report of the gate."""
         self._gate = unpacked(payload, GateReport)
 
     def page(self) -> Page:
@@ -134,7 +135,7 @@ def _notice(words: str, kind: str = "") -> str:
 
 
 def _verdict(record: ShadowRecord) -> Iterator[str]:
-    """What an operator has to know first."""
+    """The line that an operator has to read first."""
     both = f"{record.ours.url} and {record.theirs.url}"
     if record.first is not None:
         kind = "consensus" if record.first.is_of_consensus else "answers"
@@ -178,7 +179,7 @@ def _record_part(record: ShadowRecord, now: int) -> str:
 
 
 def _status_table(record: ShadowRecord) -> str:
-    """Where both stand, and where they were equal last."""
+    """The table of both heads, and of the last equal block."""
     equal = record.equal
     rows = [
         ("last equal", "", str(equal.number), equal.id, moment(equal.at)),

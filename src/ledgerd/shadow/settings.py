@@ -9,16 +9,15 @@ from pathlib import Path
 import msgspec
 
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.protocol.types.endpoint import Endpoint
+from ledgerd.protocol.types.endpoint import LARGEST_PORT, Endpoint
 
 DEFAULT_RATE = 10
 LEAST_RATE = 5
-"""With fewer requests a second, what is asked of each block and round takes longer than they."""
+"""With fewer requests a second, the questions of each block and round take longer than blocks and rounds."""
 DEFAULT_PROCESSOR = 20
 DEFAULT_SNAPSHOT_HOURS = 24
 DEFAULT_SNAPSHOT_MIB = 2_048
 MEBIBYTE = 1 << 20
-LARGEST_PORT = 65_535
 FOLDER = "shadow"
 """The folder in the data directory with the record and the differences that were found."""
 
@@ -48,7 +47,7 @@ class ShadowSettings(msgspec.Struct, frozen=True):
     processor: int = DEFAULT_PROCESSOR
     """Percent of one core that the comparison takes at most."""
     snapshots: str | None = None
-    """Where the other node serves or writes its snapshots."""
+    """The place where the other node serves or writes its snapshots."""
     snapshots_hours: int = DEFAULT_SNAPSHOT_HOURS
     """Hours between two compared snapshots."""
     snapshots_most_mib: int = DEFAULT_SNAPSHOT_MIB
@@ -59,12 +58,12 @@ class ShadowSettings(msgspec.Struct, frozen=True):
 
 
 class SnapshotTask(msgspec.Struct, frozen=True):
-    """Whose snapshots are compared, and with what."""
+    """The places of the snapshots that are compared, how often, and the limits."""
 
     theirs: str
     """The place of those of the other node."""
     ours: str = ""
-    """The place of our own; empty where there is none."""
+    """The place of our own; empty if there is none."""
     node: dict[str, list[str]] = {}
     """The options by which the configuration of our node is read, where its directory is on this machine: states of
     which it has written no snapshot are made from its blocks.
@@ -77,7 +76,7 @@ class SnapshotTask(msgspec.Struct, frozen=True):
 
 
 class ShadowOrder(msgspec.Struct, frozen=True):
-    """What a shadow is told at its start."""
+    """The first message to the process of a shadow."""
 
     ours: str
     theirs: str

@@ -8,6 +8,7 @@ from typing import Protocol
 from ledgerd.basics.quotas import Quota, Recent
 
 MOST_CONNECTIONS = 32
+"""Connections of all clients."""
 MOST_OF_CLIENT = 4
 """The most connections of one user or certificate; a new one replaces the oldest."""
 MOST_HANDSHAKES = 16
@@ -16,6 +17,7 @@ MOST_HANDSHAKES_OF_ADDRESS = 4
 strangers take no place of a node's.
 """
 KNOWN_ADDRESSES = 64
+"""Addresses that showed a right certificate, and are remembered."""
 QUESTIONS_A_SECOND = 10.0
 BURST = 20.0
 """Questions of one client; whoever asks more often is read later."""

@@ -68,7 +68,9 @@ def _locked(path: Path, mode: str, refusal: str) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def lock_key(key: PublicKey) -> Iterator[None]:
-    """On a file in a folder of the user's own: nobody else can take it, and so keep a signer from starting."""
+    """Lock the key, by a file in a folder of the user's own: nobody else can take the lock, and so keep a signer from
+    starting.
+    """
     refusal = f"another signer of this user holds the key {public_key_text(key)}: stop that one"
     with _locked(_folder_of_locks() / f"{sha256(key).hexdigest()[:NAME_DIGITS]}.lock", "ab", refusal):
         yield

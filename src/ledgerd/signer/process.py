@@ -38,7 +38,7 @@ STOPPED = 0
 
 
 class SignerSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """What a signer is told at its start."""
+    """The settings of a signer."""
 
     folder: Path
     key_file: Path
@@ -66,7 +66,7 @@ def run_signer(settings: SignerSettings) -> int:
 
 @contextmanager
 def unsigned(folder: SignerFolder) -> Iterator[None]:
-    """What fails within the block has signed nothing: the next start need not wait for a round."""
+    """A failure within the block means that nothing was signed: the next start need not wait for a round."""
     try:
         yield
     except OperatorError:

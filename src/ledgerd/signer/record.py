@@ -42,7 +42,7 @@ class SignerRecord:
             raise self._refused(problem) from problem
 
     def record(self, block: Block) -> None:
-        """When this returns, a loss of power no longer takes it away."""
+        """Record a block; when this returns, a loss of power no longer takes it away."""
         descriptor = self._descriptors[self._next]
         try:
             _write(descriptor, self._padded(block))
@@ -52,7 +52,7 @@ class SignerRecord:
         self.block, self._next = block, 1 - self._next
 
     def close(self, *, is_last: bool) -> None:
-        """Write no more; the last time, leave one file, as a node has it."""
+        """Close the files; the last time, leave only one file, as a node has it."""
         for descriptor in self._descriptors:
             os.close(descriptor)
         self._descriptors.clear()
@@ -72,7 +72,7 @@ class SignerRecord:
 
 
 def _found(folder: Path, *, may_be_torn: bool) -> Iterator[LastSigned]:
-    """What stands in the places; after an unclean stop one of them may be torn, if the other is sound. One that a newer
+    """The records in the files. After an unclean stop one of them may be torn, if the other is sound; one that a newer
     signer has written is not torn.
     """
     problems: list[OperatorError] = []

@@ -19,8 +19,9 @@ SECOND = 1_000_000
 MOST_AHEAD = SECOND
 """Microseconds by which a slot may lie ahead of the signer's clock."""
 MOST_BEHIND = BLOCK_INTERVAL * SECOND
-"""The same behind it. Without a limit, who has taken a node over could have slots of the past signed that are after the
-last one: after a long stop, or where a whole disk was put back and the mark of a clean stop with it.
+"""Microseconds by which a slot may lie behind it. Without a limit, whoever has taken a node over could have slots of
+the past signed that are after the last one: after a long stop, or after a whole disk was put back with the mark of a
+clean stop.
 """
 LONGEST_SHOWN = 16
 """Characters of a validator's name, which may be any bytes here."""
@@ -38,7 +39,7 @@ MOST_STEP = SECOND
 
 
 class ClockReading(NamedTuple):
-    """The time, and why it should not be believed; empty where it may."""
+    """The time, and why it should not be believed; empty if it may."""
 
     now: int
     """Microseconds since 1970."""
@@ -47,7 +48,7 @@ class ClockReading(NamedTuple):
 
 
 class Judgement(NamedTuple):
-    """What came of a header."""
+    """The judgement of a header."""
 
     verdict: SigningVerdict
     reason: str = ""
@@ -80,7 +81,9 @@ class SigningRule:
         self._nothing_up_to = 0
         """The last slot that is not signed after an unclean stop."""
         self._waits_since: int | None = None
-        """How often the clock had been set when that slot was computed; nothing until the clock can be believed."""
+        """The number of times the clock had been set when that slot was computed; None until the clock can be
+        believed.
+        """
         self._has_stopped_cleanly = has_stopped_cleanly
 
     @property

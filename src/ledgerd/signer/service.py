@@ -29,7 +29,7 @@ LOUD = frozenset(
 
 
 class SigningService:
-    """Answers questions by one rule, with its clock."""
+    """Answers the questions of nodes: a header by the rule, and the signer's status."""
 
     def __init__(
         self,

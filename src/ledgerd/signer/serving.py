@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import cast
 
-from ledgerd.basics.frames import FrameBuffer, FrameFault
+from ledgerd.basics.framing.frames import FrameBuffer, FrameFault
 from ledgerd.producer.signing.signing_frames import MOST_FRAME, packed_answer, read_question
 from ledgerd.protocol.types.endpoint import Endpoint
 from ledgerd.signer.clients import Clients
@@ -26,6 +26,7 @@ log = logging.getLogger(__name__)
 SILENT_SECONDS = 60.0
 """A connection without a question is closed; a node asks every five seconds how the signer is."""
 HANDSHAKE_SECONDS = 3.0
+"""The time for the handshake of TLS."""
 UNREAD_BYTES = 1 << 16
 """Answers that a client has not taken; with more, it is disconnected."""
 PAUSE_SECONDS = 0.1

@@ -37,10 +37,10 @@ class SnapshotSettings(msgspec.Struct, frozen=True):
 
 
 class Terms(msgspec.Struct, frozen=True):
-    """What a snapshot has to be, and what is kept of it."""
+    """The conditions on a snapshot, and what of it is kept."""
 
     residual: int = 0
-    """Its tokens must exceed its supply by exactly so many (spec 11, section 8.6)."""
+    """The tokens by which it must exceed its supply, exactly (spec 11, section 8.6)."""
     with_metadata: bool = False
     """Whether metadata of markets is taken: where the plugin that keeps it runs."""
     audits_later: bool = False

@@ -13,17 +13,18 @@ from contextlib import suppress
 from selectors import EVENT_READ, EVENT_WRITE, DefaultSelector
 
 from ledgerd.basics.closing import Closing
-from ledgerd.basics.frames import FrameBuffer, FrameFault, framed
+from ledgerd.basics.framing.frames import FrameBuffer, FrameFault, framed
 from ledgerd.supervision.processes import Child
 
 log = logging.getLogger(__name__)
 
 RECEIVED_BYTES = 1 << 18
+"""Bytes that are read at once."""
 ENDING_SECONDS = 2.0
 
 
 class AwaitedAnswer:
-    """What a process was asked, and its answer once that is there."""
+    """A question to a process, with its answer once that has come."""
 
     def __init__(self) -> None:
         self.answer: bytes | None = None
@@ -90,7 +91,7 @@ class AskedProcesses(Closing):
         return [each.process.pid for each in self._asked]
 
     def ask(self, request: bytes, most_waiting: int) -> AwaitedAnswer | None:
-        """Ask the process that has least to answer; nothing where all have so many questions."""
+        """Ask the process that has least to answer; None if all have so many questions."""
         least = min(self._asked, key=lambda each: len(each.questions), default=None)
         if least is None or len(least.questions) >= most_waiting:
             return None
@@ -99,7 +100,7 @@ class AskedProcesses(Closing):
         return question
 
     def exchange(self) -> None:
-        """Send and receive what can be without waiting."""
+        """Send and receive as much as can be without waiting."""
         self._exchange(0)
 
     def wait_for(self, question: AwaitedAnswer, seconds: float) -> None:

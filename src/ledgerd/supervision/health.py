@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class HealthStatus(NamedTuple):
-    """What is down, and what is warned of, at one moment."""
+    """The parts that are down, and the warnings, at one moment."""
 
     down: Mapping[str, str]
     warnings: tuple[str, ...] = ()

@@ -16,10 +16,10 @@ COUNT_SECONDS = 60.0
 
 
 class LineRate(NamedTuple):
-    """How many lines of a kind are written."""
+    """The rate at which lines of a kind are written."""
 
     kind: str = ""
-    """What the lines are, in words; empty for those of one place in the code."""
+    """The kind of the lines, in words; empty for those of one place in the code."""
     burst: float = 200
     a_second: float = 1.0
 

@@ -75,7 +75,7 @@ class Supervisor:
 
 
 def stop_signals() -> asyncio.Event:
-    """What SIGINT and SIGTERM set from now on."""
+    """An event that SIGINT and SIGTERM set from now on."""
     stopping = asyncio.Event()
     for each in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(each, stopping.set)

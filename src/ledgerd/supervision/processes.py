@@ -34,7 +34,7 @@ def module_command(module: str) -> tuple[str, ...]:
 
 
 def processors_beside(most: int) -> int:
-    """How many processes can work beside this one without taking its own processor, so many at most."""
+    """The number of processes that can work beside this one without taking its own processor, at most `most`."""
     if sys.platform == "win32":  # a process there does not take a socket for its standard input
         return 0
     count = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
@@ -119,7 +119,7 @@ class Child:
         return self.code is None
 
     def write(self, data: bytes) -> None:
-        """Write to its standard input, a pipe, and close that; ignored if the child has ended."""
+        """Write to the standard input of the child, a pipe, and close it; ignored if the child has ended."""
         if self._process.stdin is not None:
             with suppress(BrokenPipeError):
                 self._process.stdin.write(data)

@@ -11,7 +11,7 @@ FIRST_LINE_SECONDS = 5.0
 LONGEST_LINE_SECONDS = 60.0
 """The longest pause between two lines of a log: it grows to this as the work goes on."""
 MEGABYTES = "MB"
-"""A unit that stands behind both numbers, and has no plural."""
+"""A unit that stands after both numbers, and has no plural."""
 LINES = 60
 """Lines with short pauses between them; after that, work of hours has one each `LONGEST_LINE_SECONDS`."""
 WINDOW_SECONDS = 10.0
@@ -19,7 +19,7 @@ WINDOW_SECONDS = 10.0
 
 
 class ProgressStep(NamedTuple):
-    """What there is to say of a moment."""
+    """The progress at a moment."""
 
     work: str
     text: str

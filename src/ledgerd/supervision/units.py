@@ -19,7 +19,7 @@ UNITS = "ledgerd*.service"
 LONGEST = 1 << 20
 """Bytes of a file that are read."""
 OTHER_COMMAND = re.compile(r"ledgerd(?:\.cli)?\s+[a-z]")
-"""How a line begins that starts something else than a node: a signer, an explorer, an API node."""
+"""The beginning of a line that starts something else than a node: a signer, an explorer, an API node."""
 _CONTINUED = re.compile(r"\\\n")
 
 
@@ -36,7 +36,7 @@ class Unit(NamedTuple):
         return " ".join(self.values.get(name, [])).split()
 
     def starts_node(self) -> bool:
-        """Whether it may start a node: it says of no other command that it starts that one."""
+        """Whether it may start a node: it does if its command line names no other command."""
         return not OTHER_COMMAND.search(self.last("execstart"))
 
 

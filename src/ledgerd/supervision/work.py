@@ -29,8 +29,9 @@ Run = Callable[[Working], Coroutine[Any, Any, None]]
 
 FIRST_PAUSE = 1.0
 LONGEST_PAUSE = 60.0
+"""The longest pause before a restart."""
 STEADY_SECONDS = 60.0
-"""After working for so long, the next restart has the first pause again."""
+"""After working for this long, the next restart has the first pause again."""
 
 MOST_FAILURES = 10
 FAILURE_SECONDS = 600.0
@@ -42,7 +43,7 @@ LINE_SECONDS = 60.0
 
 
 class Ending(Enum):
-    """What follows when a task or process ends without being asked."""
+    """The consequence when a task or process ends without being asked."""
 
     COMES_BACK = "back"
     ENDS_PROGRAM = "end"
@@ -201,7 +202,7 @@ class Work:
 
 
 class RestartSchedule:
-    """When to restart one task or process: the caller reports when it works and when it has ended."""
+    """The pauses between restarts of one task or process: the caller reports when it works and when it has ended."""
 
     def __init__(self, work: Work, name: str) -> None:
         self._work = work

@@ -67,7 +67,7 @@ class KnownAccounts(Mapping[str, KeyedAccount]):
 
 
 def first_accounts() -> KnownAccounts:
-    """What every development chain begins with."""
+    """The accounts of every new development chain."""
     founders = (*dev_accounts(TESTNET), ORACLE_ACCOUNT)
     return KnownAccounts({str(each.name): KeyedAccount.of(each.name, *[each.key] * 4) for each in founders})
 
@@ -78,7 +78,7 @@ def agent_keys() -> dict[str, str]:
 
 
 def creation(account: KeyedAccount, balance: str, stake: str) -> tuple[Operation, ...]:
-    """What makes an account, and gives it tokens; what it is to have as shares is given as tokens too."""
+    """The operations that make an account, and give it tokens and shares."""
     name = AccountName(account)
     keys = (account.master, account.active, account.regular, account.memo)
     master, active, regular, memo = (PrivateKey.from_wif(key).public for key in keys)

@@ -13,7 +13,7 @@ from ledgerd.testing.running.process import NodeProcess, new_node
 
 
 class Baseline(NamedTuple):
-    """What tests begin with."""
+    """The chain that tests begin with."""
 
     snapshot: int
     head: ChainHead
@@ -58,7 +58,9 @@ class DevChain(ChainNode):
         return Baseline(super().take_snapshot(), self.head, self.accounts.copy())
 
     def take_snapshot(self) -> int:
-        """What tests began with lies below this one, which would be lost with the next return to that."""
+        """Take a snapshot. The one that tests began with lies below this one, which would be lost with the next return
+        to that.
+        """
         self._baseline = None
         return super().take_snapshot()
 

@@ -15,12 +15,12 @@ class RequestRefused(Exception):
     def __init__(self, message: str, data: Any = None, code: object = None) -> None:  # noqa: ANN401 - JSON of the node
         super().__init__(message.strip())
         self.data = data
-        """What the node says besides: its `name` names the rule."""
+        """More of the node's error: its `name` names the rule."""
         self.code = code
 
     @property
     def name(self) -> str:
-        """The rule's name, such as `tx_missing_active_auth`; empty where the node gives none."""
+        """The rule's name, such as `tx_missing_active_auth`; empty if the node gives none."""
         return str(self.data.get("name", "")) if isinstance(self.data, dict) else ""
 
 

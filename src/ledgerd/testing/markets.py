@@ -27,7 +27,7 @@ OutcomeChoice = int | str
 
 
 class MarketChain(Protocol):
-    """What a market asks of its chain."""
+    """The methods of a chain that a market uses."""
 
     def call(self, api: str, method: str, *arguments: object) -> Any: ...  # noqa: ANN401 - JSON of the API
 

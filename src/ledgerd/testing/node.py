@@ -55,7 +55,7 @@ class ChainNode(Closing):
         """The accounts whose keys are known, by name: `chain.accounts["alice"].active`."""
         listening = process.listening()
         self.url = f"http://127.0.0.1:{listening.http}"
-        """Where the node answers JSON-RPC over HTTP, to any client in any language."""
+        """The URL at which the node answers JSON-RPC over HTTP, to any client in any language."""
         self.websocket_url = f"ws://127.0.0.1:{listening.websocket}"
         self._requests = Requests(self.url)
         self._sent = 0
@@ -100,11 +100,11 @@ class ChainNode(Closing):
         return found[0]
 
     def balance(self, name: str) -> str:
-        """What an account has: `"10000.000 VIZ"`."""
+        """The balance of an account, as `"10000.000 VIZ"`."""
         return str(self.account(name)["balance"])
 
     def block_id(self, number: int) -> str:
-        """The id of a block; empty where there is none."""
+        """The id of a block; empty if there is none."""
         head = self.head
         if number >= head.number:
             return head.id if number == head.number else ""
@@ -212,7 +212,7 @@ class ChainNode(Closing):
 
     @property
     def folder(self) -> Path:
-        """Where the node keeps its chain and its log; gone when the node has ended."""
+        """The folder of the chain and its log; it is gone when the node has ended."""
         return self._process.folder
 
     @property
@@ -223,7 +223,7 @@ class ChainNode(Closing):
         return self._process.log_size()
 
     def log_since(self, offset: int = 0) -> str:
-        """The last lines of the node's log, of those behind an offset."""
+        """The last lines of the node's log, of those after an offset."""
         return self._process.log_since(offset)
 
     def close(self) -> None:

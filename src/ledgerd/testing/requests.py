@@ -15,11 +15,13 @@ CALL_SECONDS = 300.0
 """A hundred thousand blocks take two minutes."""
 MOST_BYTES = 256 << 20
 UNREACHABLE = "The node cannot be reached"
-"""How the process that answers requests says that the chain's process has ended, or does not answer."""
+"""The message with which the process that answers requests says that the chain's process has ended, or does
+not answer.
+"""
 
 
 class Requests(Closing):
-    """Asks one node, from any thread, one request after the other."""
+    """Sends requests to one node, from any thread, one after the other."""
 
     def __init__(self, url: str) -> None:
         self._client = HttpClient(read_address(url))

@@ -140,7 +140,7 @@ def test_the_same_in_postgres(postgres_server: SharedServer) -> None:
 
 
 def test_what_is_done_about_irreversible_blocks_is_undone_with_the_block_at_which_it_was_done(tmp_path: Path) -> None:
-    """Also where the block behind it has failed in the same transaction."""
+    """Also where the block after it has failed in the same transaction."""
     application, address = make_application(), str(tmp_path / "a.sqlite")
     first = block_behind(NO_BLOCK, [])
     second = block_behind(first.id, [])

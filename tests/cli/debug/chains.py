@@ -34,7 +34,7 @@ def parted(chain: list[Block], at: int, count: int) -> list[Block]:
 
 
 def log_of(path: Path, blocks: Sequence[Block]) -> str:
-    """A block log: each block, and behind it the place where it began."""
+    """A block log: each block, and after it the place where it began."""
     data = b""
     for block in blocks:
         data += block.packed + OFFSET.pack(len(data))

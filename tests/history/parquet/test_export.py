@@ -269,7 +269,7 @@ def test_balances_that_began_anew_are_not_mixed_with_former_ones(data_dir: Path,
     exported(data_dir, tmp_path, last=250, blocks_per_file=100)
     told = tmp_path / LIST
     told.write_text(re.sub(r'"balances_from": \w+', '"balances_from": 57', told.read_text()))
-    assert "balances begin anew behind block 0" in refused(data_dir, tmp_path)
+    assert "balances begin anew after block 0" in refused(data_dir, tmp_path)
 
 
 def test_ranges_begin_at_multiples() -> None:

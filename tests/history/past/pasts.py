@@ -25,7 +25,7 @@ SETTINGS = HistorySettings(balances=True)
 
 
 def born_of_snapshot(folder: Path, name: str, snapshot: int, height: int) -> None:
-    """A chain and its history, which begins behind a block, and the archive of all blocks before."""
+    """A chain and its history, which begins after a block, and the archive of all blocks before."""
     without_past(folder, name, snapshot, _first_kept(snapshot))
     with node_of(folder, name) as (chain, _):
         advance(chain, name, height)

@@ -137,7 +137,7 @@ def test_of_very_many_faults_so_many_are_told(tmp_path: Path, line: str) -> None
     with pytest.raises(ConfigurationError) as raised:
         read_configuration({"config-file": ["mine.ini"]}, tmp_path)
     assert len(raised.value.problems) == MOST_PROBLEMS + 1
-    assert raised.value.problems[-1] == "there are more faults behind these"
+    assert raised.value.problems[-1] == "there are more faults after these"
 
 
 @pytest.mark.parametrize("line", ["{}", "{} = 1", "plugin = {}", "p2p-seed-node = {}", "[{}]\nx = 1"])

@@ -53,11 +53,11 @@ HEIGHTS = {
         *(1200, 1261, 1600, 1900, 2027),
     ),
 }
-"""Those of the recorded states, one behind each, and others."""
+"""Those of the recorded states, one after each, and others."""
 LOOKED_AT = HEIGHTS if "EVERY_CHAIN" in os.environ else {"open-1": (1, 200, 260), "open-pm": (16, 300, 1261)}
 
 SETTLED = 60
-"""So many blocks behind a snapshot, a later block than its own is irreversible in these chains."""
+"""So many blocks after a snapshot, a later block than its own is irreversible in these chains."""
 
 
 def accounts_in(folder: Path, name: str) -> list[bytes]:
@@ -117,7 +117,7 @@ def test_what_is_missing_is_named_and_nothing_is_left(tmp_path: Path) -> None:
     without_past(data, "open-main", 900, 421)
     write_archive(data / ARCHIVE, recorded_blocks("open-main")[:220], 100)
     shutil.rmtree(data / ARCHIVE / "partial", ignore_errors=True)
-    with pytest.raises(OperatorError, match=r"begin behind block 0, and blocks 200 to 420 are in neither") as told:
+    with pytest.raises(OperatorError, match=r"begin after block 0, and blocks 200 to 420 are in neither") as told:
         made("open-main", data, 500, tmp_path / "out")
     assert "or give a snapshot of a block from 420 to 500 with --snapshot" in str(told.value)
     with pytest.raises(
@@ -165,7 +165,7 @@ def test_a_snapshot_of_no_use_is_passed_over_and_a_given_one_is_refused(
     for given, said in ((damaged, "is of no use here"), (other, "and that of this chain another")):
         with pytest.raises(OperatorError, match=said):
             made("open-2", data, 400, tmp_path / "out", given)
-    with pytest.raises(OperatorError, match="it is of a block behind block 119"):
+    with pytest.raises(OperatorError, match="it is of a block after block 119"):
         made("open-2", data, 119, tmp_path / "out", data / "snapshots" / "snapshot-block-120.vizjson")
     result = made("open-2", data, 400, tmp_path / "out")
     assert caplog.text.count("is of no use") == 2

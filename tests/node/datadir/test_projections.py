@@ -86,7 +86,7 @@ def test_a_node_that_goes_back_to_its_verified_state_has_the_projections_of_that
     VerifiedCopy(files).go_back()
     assert use(tmp_path, 1) == [2]
     assert use(tmp_path, 0) == [3]
-    assert "begins behind" not in caplog.text
+    assert "begins after block" not in caplog.text
 
 
 def test_projections_of_a_new_state_are_put_in_its_place_also_after_a_kill(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from ledgerd.protocol.types.endpoint import Endpoint
 from ledgerd.snapshot.exchange import stalls
 from ledgerd.snapshot.exchange.client import Fetched
 from ledgerd.snapshot.exchange.server import ServedSnapshot, SnapshotServer
-from ledgerd.snapshot.exchange.serving import AdmissionControl
+from ledgerd.snapshot.exchange.server_session import AdmissionControl
 from ledgerd.snapshot.file.container import StateWriter
 from ledgerd.snapshot.file.directory import name_of
 from ledgerd.supervision.work import Sleep

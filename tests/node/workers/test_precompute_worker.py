@@ -6,7 +6,7 @@ import json
 import socket
 import subprocess
 
-from ledgerd.basics.frames import LENGTH, framed
+from ledgerd.basics.framing.frames import LENGTH, framed
 from ledgerd.node.workers.precompute_pool import COMMAND
 from ledgerd.node.workers.precompute_worker import MOST_BYTES, introduction
 from ledgerd.protocol.networks.parameters import TESTNET

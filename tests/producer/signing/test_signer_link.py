@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.basics.frames import FrameBuffer
+from ledgerd.basics.framing.frames import FrameBuffer
 from ledgerd.producer.signing import signer_link
 from ledgerd.producer.signing.signer_link import SignerLink, status_of
 from ledgerd.producer.signing.signer_place import SignerPlace

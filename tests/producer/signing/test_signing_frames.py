@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledgerd.basics.frames import FrameBuffer, FrameFault
+from ledgerd.basics.framing.frames import FrameBuffer, FrameFault
 from ledgerd.producer.signing.signing_frames import (
     MOST_FRAME,
     SignerAnswer,

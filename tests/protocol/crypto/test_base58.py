@@ -89,10 +89,10 @@ def test_a_text_as_long_as_a_large_transaction_is_read() -> None:
 
 def test_a_text_longer_than_any_block_is_refused_unread() -> None:
     with pytest.raises(DecodeError, match="too many for base58"):
-        base58.decode("2" * (base58.MAX_TEXT + 1))
+        base58.decode("2" * (base58.LONGEST_TEXT + 1))
 
 
 def test_more_bytes_than_a_memo_can_carry_are_not_written() -> None:
-    assert base58.decode(base58.encode(b"\1" * base58.MAX_DATA)) == b"\1" * base58.MAX_DATA
+    assert base58.decode(base58.encode(b"\1" * base58.LONGEST_DATA)) == b"\1" * base58.LONGEST_DATA
     with pytest.raises(EncodeError, match="too many for base58"):
-        base58.encode(b"\1" * (base58.MAX_DATA + 1))
+        base58.encode(b"\1" * (base58.LONGEST_DATA + 1))

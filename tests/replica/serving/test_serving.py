@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ledgerd.basics.frames import FrameBuffer, FrameFault, read_frame_of
+from ledgerd.basics.framing.frames import FrameBuffer, FrameFault, read_frame_of
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.producer.signing.signer_place import TlsFiles, tls_context

@@ -17,7 +17,7 @@ from ledgerd.rpc.http.routes import NodeHealth
 from ledgerd.rpc.link import switchboard
 from ledgerd.rpc.link.frames import Reply, TopicEvent, frame
 from ledgerd.rpc.link.link import HEAD, Link, Unreachable, Violation
-from ledgerd.rpc.link.subscribers import DELIVERED_AT_ONCE, MAX_QUEUED_BYTES, MAX_QUEUED_EVENTS, MOST_UNDELIVERED
+from ledgerd.rpc.link.subscribers import DELIVERED_AT_ONCE, MOST_QUEUED_BYTES, MOST_QUEUED_EVENTS, MOST_UNDELIVERED
 from ledgerd.rpc.link.switchboard import Switchboard, WorkerLink
 from ledgerd.rpc.link.topics import HEALTH, PENDING, HealthReport, packed_topic
 from ledgerd.rpc.worker import attach
@@ -233,11 +233,11 @@ def test_a_subscriber_that_reads_too_slowly_loses_its_subscription() -> None:
         async with linked(board) as (link, _):
             async with aclosing(link.events("blocks")) as events:
                 await until(lambda: board.has_subscriber("blocks"))
-                for _ in range(MAX_QUEUED_EVENTS + 1):
+                for _ in range(MOST_QUEUED_EVENTS + 1):
                     board.publish("blocks", b"x")
                 assert await link.ask("double", b"") == b""
                 heard = [event async for event in events]
-            assert len(heard) == MAX_QUEUED_EVENTS - 1
+            assert len(heard) == MOST_QUEUED_EVENTS - 1
 
     play(scene)
 
@@ -249,7 +249,7 @@ def test_of_large_events_fewer_are_kept_for_a_subscriber_that_reads_too_slowly()
             async with aclosing(link.events("blocks")) as events:
                 await until(lambda: board.has_subscriber("blocks"))
                 for _ in range(20):
-                    board.publish("blocks", bytes(MAX_QUEUED_BYTES // 8))
+                    board.publish("blocks", bytes(MOST_QUEUED_BYTES // 8))
                     assert await link.ask("double", b"") == b""
                 heard = [event async for event in events]
             assert len(heard) == 8
@@ -316,7 +316,7 @@ def test_a_worker_that_comes_later_hears_which_parts_are_down() -> None:
 def test_a_worker_that_comes_later_hears_of_all_that_waits_or_of_nothing(
     bound: int, heard: list[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(switchboard, "MAX_PENDING_BYTES", bound)
+    monkeypatch.setattr(switchboard, "MOST_PENDING_BYTES", bound)
     board = Switchboard(HANDLERS)
     for payload in (b"one", b"two", b"", b"three", b"four"):
         board.publish(PENDING, payload)

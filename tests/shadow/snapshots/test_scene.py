@@ -15,7 +15,7 @@ from ledgerd.shadow.settings import SnapshotTask
 from ledgerd.shadow.snapshots.doubts import EXPIRED_BLOCKS
 from ledgerd.shadow.snapshots.turns import SnapshotTurns
 from ledgerd.snapshot.exchange.server import ServedSnapshot, SnapshotServer
-from ledgerd.snapshot.exchange.serving import AdmissionControl
+from ledgerd.snapshot.exchange.server_session import AdmissionControl
 from ledgerd.snapshot.file.directory import name_of
 from tests.chain.recorded_chains import network_of, recorded_state
 from tests.chain.replays import copy_replayed

@@ -12,7 +12,7 @@ from ledgerd.protocol.types.identifiers import ChainId
 from ledgerd.snapshot.exchange import client
 from ledgerd.snapshot.exchange.peer_table import Status, probe, table
 from ledgerd.snapshot.exchange.server import ServedSnapshot, SnapshotServer
-from ledgerd.snapshot.exchange.serving import AdmissionControl
+from ledgerd.snapshot.exchange.server_session import AdmissionControl
 from ledgerd.snapshot.file.directory import name_of
 from ledgerd.snapshot.file.read import Snapshot
 from tests.snapshot.recorded import recorded_file

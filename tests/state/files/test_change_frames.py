@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledgerd.basics.frames import LENGTH
+from ledgerd.basics.framing.frames import LENGTH
 from ledgerd.state.files.change_frames import (
     FRAME,
     PART_BYTES,

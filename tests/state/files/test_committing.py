@@ -7,7 +7,7 @@ from pathlib import Path
 import lmdb
 import pytest
 
-from ledgerd.basics.frames import FrameBuffer
+from ledgerd.basics.framing.frames import FrameBuffer
 from ledgerd.state import Space, Store
 from ledgerd.state.errors import StoreFull
 from ledgerd.state.files.change_frames import MOST_FRAME, read_part

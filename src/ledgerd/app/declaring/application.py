@@ -160,7 +160,7 @@ def _has_row_number(table: Table) -> bool:
 
 
 def _require_undoable(table: Table) -> None:
-    """What could not be undone exactly is refused, with what to do instead."""
+    """Refuse a table whose changes could not be undone exactly, and say what to do instead."""
     name = table.name
     if not _TABLE.fullmatch(name):
         raise WrongDeclaration(

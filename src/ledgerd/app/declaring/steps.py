@@ -37,7 +37,9 @@ class FedBlock(msgspec.Struct, frozen=True):
 
 
 class ChainStep:
-    """What handlers get of a block: where they are, and access to the tables. Its changes are undone with the block."""
+    """The argument of handlers: the place in the chain, and access to the tables. Its changes are undone with the
+    block.
+    """
 
     def __init__(self, connection: Connection, block: FedBlock) -> None:
         self._connection = connection

@@ -243,7 +243,9 @@ class _Batches:
 
 
 def _irreversible(tables: FollowedTables, blocks: Sequence[FedBlock], named: BlockId) -> int:
-    """The last irreversible block: the one that the node names, if the tables or these blocks have it."""
+    """The number of the last irreversible block that is known here, or 0: one of these blocks, or the one that the node
+    names if the tables or these blocks have it.
+    """
     ours = {each.id for each in tables.applied} | {each.id for each in blocks}
     numbers = [each.number for each in blocks if each.is_irreversible]
     if named in ours:

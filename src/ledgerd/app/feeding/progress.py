@@ -22,7 +22,7 @@ class FeedProgress:
         self.reversible = 0
         """Blocks that can be undone."""
         self.blocks = self.operations = self.undone = self.forks = self.failures = 0
-        """Blocks that were applied since the start."""
+        """Counts since the start: blocks applied, their operations, blocks undone, forks and failures."""
         self.failing = AWAITED
         """Why the feed does not go on; empty while it does."""
         self._changed = asyncio.Event()

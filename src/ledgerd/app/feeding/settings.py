@@ -6,7 +6,7 @@ import msgspec
 
 
 class FeedSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """Where blocks come from, where tables are, and how much is done at once."""
+    """The nodes that blocks come from, the database of the tables, and how much is done at once."""
 
     nodes: tuple[str, ...]
     database: str

@@ -62,11 +62,13 @@ class ApplicationServer(Server):
         self._caller.close()
 
     def gate(self, address: str, host: str) -> Gate | None:
-        """On this machine alone, web pages are refused unless their origin is allowed: browsers send for any page."""
+        """On a loopback endpoint, refuse web pages unless their origin is allowed: any page can make a browser send
+        requests.
+        """
         return Gate((address, host), self._origins) if is_loopback(address) else None
 
     def page(self, path: bytes) -> Page:
-        """What a GET is answered."""
+        """The answer to a GET."""
         application, progress = self._application, self._progress
         if path == b"/health":
             return Page(b'{"healthy":true}')
@@ -79,7 +81,7 @@ class ApplicationServer(Server):
         return Page(b"/openrpc.json has the methods, /ready and /metrics the state\n", TEXT, 404)
 
     async def answer(self, body: bytes, share: str) -> bytes:
-        """What a POST is answered, which counts for whoever has sent it; nothing where it holds notifications alone."""
+        """The answer to a POST, whose cost counts for the sender; empty if it holds only notifications."""
         try:
             asked = msgspec.json.decode(body)
         except (msgspec.DecodeError, RecursionError):

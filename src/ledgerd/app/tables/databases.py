@@ -27,6 +27,7 @@ LOCK_WAIT = "2s"
 LOCK_NOT_AVAILABLE = "55P03"
 BUSY_SECONDS = 10
 READ_SECONDS = 5
+"""The longest time of a query of a method in PostgreSQL."""
 _PREFIXES = ("postgresql://", "postgres://")
 
 WRITER_PRAGMAS = (
@@ -38,7 +39,7 @@ WRITER_PRAGMAS = (
 
 
 def url_of(address: str) -> URL:
-    """What an address means: one of PostgreSQL, or a file."""
+    """The URL of an address, which names PostgreSQL or a file."""
     for prefix in _PREFIXES:
         if address.startswith(prefix):
             if find_spec("psycopg") is None:
@@ -103,7 +104,7 @@ def reported(url: URL) -> Iterator[None]:
 
 
 def database_error_text(problem: SQLAlchemyError) -> str:
-    """What a database says, on one line."""
+    """The message of the database, on one line."""
     words = str(getattr(problem, "orig", None) or problem)
     return " ".join(words.split())[:500]
 

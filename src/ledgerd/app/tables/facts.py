@@ -46,7 +46,7 @@ BLOCKS = Table(
 
 
 class Identity(msgspec.Struct, frozen=True, kw_only=True):
-    """Whose tables these are."""
+    """The application and the chain that tables belong to."""
 
     application: str
     version: int
@@ -62,13 +62,13 @@ class FollowedBlock(NamedTuple):
     number: int
     id: BlockId
     settled: int
-    """The last block of which the application was told, behind this one, that it is irreversible."""
+    """The last block of which the application was told, after this one, that it is irreversible."""
     can_undo: bool
     """Whether its changes are in the journal."""
 
 
 class StoredFacts:
-    """Reads and writes these facts, in the transaction that is open."""
+    """Reads and writes facts and blocks in the open transaction."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -107,7 +107,7 @@ class StoredFacts:
         self._connection.execute(insert(FACTS).values(name=name, fact=fact))
 
     def blocks(self) -> list[FollowedBlock]:
-        """The applied blocks that can be undone, then the one before them, which can't; the newest comes first."""
+        """The applied blocks that can be undone, and the one before them, which can't: the newest first."""
         rows = self._connection.execute(select(BLOCKS).order_by(BLOCKS.c.number.desc()))
         return [FollowedBlock(each.number, BlockId(bytes(each.id)), each.settled, each.can_undo) for each in rows]
 

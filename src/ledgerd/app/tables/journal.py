@@ -69,7 +69,7 @@ class UndoJournal(ABC):
 
     @abstractmethod
     def end(self) -> None:
-        """From now on nobody may change rows."""
+        """End the block: from now on nobody may change rows."""
 
     @abstractmethod
     def undo(self, block: int) -> None:

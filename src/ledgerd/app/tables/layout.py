@@ -15,7 +15,7 @@ _POSTGRES = text(
 )
 
 Layout = dict[str, dict[str, str]]
-"""By the name of a table, each thing of it and what it is."""
+"""For each table, by its name: each of its parts, and its description."""
 
 
 def declared_layout(tables: MetaData, dialect: Dialect) -> dict[str, str]:
@@ -27,7 +27,7 @@ def declared_layout(tables: MetaData, dialect: Dialect) -> dict[str, str]:
 
 
 def found_layout(connection: Connection, names: frozenset[str]) -> Layout:
-    """What the database has of these tables; indexes are anybody's."""
+    """The layout of these tables in the database, without indexes, which anybody may add."""
     found: Layout = {}
     for table, thing, words in connection.execute(_SQLITE if connection.dialect.name == "sqlite" else _POSTGRES):
         if table in names:
@@ -49,7 +49,7 @@ def difference(before: Layout, after: Layout) -> str:
 
 
 def lacking(connection: Connection, tables: MetaData) -> str:
-    """What the file declares and the database does not have, or the other way round; empty if they agree."""
+    """The first thing that the file declares and the database lacks, or the other way round; empty if they agree."""
     inspector = inspect(connection)
     there = set(inspector.get_table_names())
     for table in tables.sorted_tables:

@@ -36,7 +36,7 @@ def open_tables(application: Application, address: str) -> Iterator[FollowedTabl
 
 
 class TablesStatus(NamedTuple):
-    """Where tables stand."""
+    """How far tables are."""
 
     place: str
     version: int
@@ -46,7 +46,7 @@ class TablesStatus(NamedTuple):
 
 
 def read_status(application: Application, address: str) -> TablesStatus:
-    """Read where the tables stand, without the lock: the application may run meanwhile."""
+    """Read how far the tables are, without the lock: the application may run meanwhile."""
     url = url_of(address)
     place = place_of(url)
     if url.drivername == "sqlite" and not Path(place).is_file():

@@ -45,7 +45,7 @@ class FollowedTables:
 
     @property
     def applied(self) -> Sequence[FollowedBlock]:
-        """The applied blocks that can be undone, then the one before them, which can't; the newest comes first."""
+        """The applied blocks that can be undone, and the one before them, which can't: the newest first."""
         return self._blocks
 
     @property
@@ -128,7 +128,7 @@ class FollowedTables:
         """
         reached = max(settled, min(irreversible, step.number))
         if reached > settled:
-            self._journal.begin(step.number, keep=new[0].can_undo)  # a block behind it may have failed
+            self._journal.begin(step.number, keep=new[0].can_undo)  # a block after it may have failed
             with self._guarded(step):
                 for handler in self._application.irreversible_handlers:
                     self._calls(step)(handler)
@@ -182,7 +182,9 @@ class FollowedTables:
 
 
 class _Guard:
-    """What handlers do within it is kept whole, or not at all; what they raise is said with where it was raised."""
+    """Keeps the changes of a block as a whole or not at all. An error of a handler is reported with the place that
+    raised it.
+    """
 
     def __init__(self, connection: Connection, step: ChainStep, at: At) -> None:
         self._connection, self._step, self._at = connection, step, at

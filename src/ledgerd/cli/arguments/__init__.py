@@ -1,1 +1,1 @@
-"""What is typed behind each command."""
+"""What is typed after each command."""

@@ -16,7 +16,7 @@ def add_adopt(commands: Commands) -> None:
     arguments = commands.add_parser(
         "adopt",
         help="make a data directory from that of a vizd, which is not changed",
-        description="Reads the block log, or the newest snapshot and the blocks behind it, and the configuration of a "
+        description="Reads the block log, or the newest snapshot and the blocks after it, and the configuration of a "
         "vizd, and makes a data directory for ledgerd elsewhere. Killed, it goes on when it is run again.",
     )
     add = arguments.add_argument

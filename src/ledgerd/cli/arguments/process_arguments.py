@@ -14,7 +14,7 @@ from ledgerd.cli.arguments.directory_arguments import Commands, add_data_directo
 HTTP, WS, METRICS = "webserver-http-endpoint", "webserver-ws-endpoint", "metrics-endpoint"
 DEV_HTTP, DEV_WEBSOCKET = "127.0.0.1:8090", "127.0.0.1:8091"
 METRICS_ABOVE_HTTP = 1_100
-"""By how much the port of the metrics lies above that of HTTP, unless it is given."""
+"""The port of the metrics is that of HTTP plus this, unless it is given."""
 LISTEN, NODE = "127.0.0.1:8092", "http://127.0.0.1:8090"
 PORTS = 1 << 16
 REAL_TIME = 3.0
@@ -70,7 +70,7 @@ def add_api(commands: Commands) -> None:
 def duration(text: str) -> int:
     parts = re.fullmatch(r"([0-9]{1,9})([smhd]?)", text)
     if parts is None:
-        raise argparse.ArgumentTypeError(f"{text}: write a number with s, m, h or d behind it, such as 30d")
+        raise argparse.ArgumentTypeError(f"{text}: write a number with s, m, h or d after it, such as 30d")
     return int(parts[1]) * UNITS[parts[2] or "s"]
 
 
@@ -126,7 +126,7 @@ def default_directory() -> Path:
 
 
 def metrics_beside(http: str) -> str:
-    """Where metrics are served beside an HTTP endpoint: on this machine alone, and on any port if HTTP is."""
+    """The endpoint of the metrics beside one of HTTP: on this machine only, and on any port if HTTP is."""
     port = http.rpartition(":")[2]
     above = int(port) + METRICS_ABOVE_HTTP if port.isdecimal() and int(port) else 0
     return f"127.0.0.1:{above if above < PORTS else 0}"

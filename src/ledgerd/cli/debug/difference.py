@@ -110,7 +110,7 @@ def run(chosen: argparse.Namespace) -> int:
 
 
 def _operations_asked(bundle: Bundle, configuration: Configuration) -> ReplayedOperations | None:
-    """What observes the replay for a question about the operations of a block; None for any other question."""
+    """An observer of the replay, for a question about the operations of a block; None for any other question."""
     question = bundle.question
     match question.api, question.method, question.arguments:
         case OPERATION_HISTORY.name, "get_ops_in_block", [int(number), bool(only_virtual)]:
@@ -181,7 +181,7 @@ def _told(bundle: Bundle, answer: KeptAnswer) -> int:
 
 
 def _where(answer: KeptAnswer, given: KeptAnswer, of_a_node: set[str]) -> list[str]:
-    """The first difference between an answer and this one; None if they are equal."""
+    """Lines on the first differences between two answers; none if the answers are equal."""
     if answer.error or given.error:
         is_same = answer.error.splitlines()[-1:] == given.error.splitlines()[-1:]
         return [] if is_same else [f"{_said(given)}, not {_said(answer)}"]

@@ -1,4 +1,4 @@
-"""`ledgerd doctor`: what is wrong with a node, running or not, and how to right it; nothing where all is well."""
+"""`ledgerd doctor`: what is wrong with a node, running or not, and how to right it; nothing if all is well."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from ledgerd.protocol.networks.chain_file import parameters_of
 WRITTEN, FAULTY = 0, 1
 MOST_TRIES = 5
 EXPECTED = ("state-missing", "not-shown-reachable")
-"""What the doctor finds with every node that has never run."""
+"""Findings that the doctor has for every node that has never run."""
 SYSTEM_PLACE = Path("/var/lib/ledgerd")
 
 

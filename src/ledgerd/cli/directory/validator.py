@@ -36,13 +36,13 @@ class Penalty(msgspec.Struct, frozen=True):
     """A penalty for a missed slot that still counts."""
 
     percent: int
-    """In hundredths of a percent."""
+    """Hundredths of a percent."""
     expires: int
     """Seconds since 1970."""
 
 
 class ValidatorNow(msgspec.Struct, frozen=True):
-    """What the state says of a validator now."""
+    """The state of a validator now."""
 
     votes: int
     counted_votes: int
@@ -52,16 +52,16 @@ class ValidatorNow(msgspec.Struct, frozen=True):
 
 
 class Report(msgspec.Struct, frozen=True):
-    """The report, as it is printed."""
+    """The report of `ledgerd validator report --json`."""
 
     format: int
     validator: str
     first_block: int
     last_block: int
     missed_from: int
-    """The first block from which on missed slots are recorded; 0 where they are not recorded at all."""
+    """The first block from which on missed slots are recorded; 0 if they are not recorded at all."""
     operations_from: int
-    """The first block from which on rewards and votes are recorded; 0 where they are not."""
+    """The first block from which on rewards and votes are recorded; 0 if they are not."""
     now: ValidatorNow
     days: list[ValidatorDay]
 

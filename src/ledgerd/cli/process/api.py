@@ -75,7 +75,7 @@ def configuration_of(chosen: argparse.Namespace) -> Configuration:
 
 
 def _refuse_keys(file: Path) -> None:
-    """Who answers strangers does not read keys."""
+    """Refuse a file with keys: a process that answers strangers must not read any."""
     try:
         text = configuration_text(file)
     except OSError:

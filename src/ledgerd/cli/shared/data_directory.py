@@ -89,7 +89,7 @@ def opened_history(data_dir: Path, settings: HistorySettings) -> Iterator[Embedd
 def rebuild_with_progress(
     chosen: argparse.Namespace, rebuild: Callable[[Chain, Callable[[int], None]], int]
 ) -> tuple[int, int]:
-    """How many blocks that took, and the head."""
+    """Rebuild something from the blocks, with a progress line; returns the number of blocks and the head."""
     search_rarely()
     with opened_chain(chosen, must_exist=True) as chain, progress("rebuilding", chain.head_number) as advance:
         return rebuild(chain, advance), chain.head_number

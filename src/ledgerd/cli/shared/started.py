@@ -15,11 +15,11 @@ from ledgerd.supervision.units import LONGEST, Unit, units
 PROGRAM = "ledgerd"
 MODULE = ["-m", "ledgerd.cli"]
 PREFIXES = "@-:+!|"
-"""What may stand before the program in `ExecStart`."""
+"""Characters that may stand before the program in `ExecStart`."""
 
 
 class Start(NamedTuple):
-    """What a node was given besides its configuration file."""
+    """What a node was given at its start besides its configuration file."""
 
     options: dict[str, list[str]]
     folder: Path
@@ -47,7 +47,7 @@ def unit_of(data_dir: Path, root: Path = Path("/")) -> Unit | None:
 
 
 def options_in(words: Sequence[str]) -> dict[str, list[str]] | None:
-    """The options of a node after the program in a command line; nothing where it is no node's."""
+    """The options of a node after the program in a command line; None if it is no node's."""
     words = list(words)
     after = next((at + 2 for at in range(len(words)) if words[at : at + 2] == MODULE), None)
     if after is None:

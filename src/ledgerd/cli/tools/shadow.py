@@ -51,7 +51,9 @@ def run(chosen: argparse.Namespace) -> int:
 
 
 def _snapshots(chosen: argparse.Namespace) -> SnapshotTask | None:
-    """Of the node in the data directory, which may also run without its snapshots there; else of a place."""
+    """The comparison of snapshots that is asked for, if any. Our side is the node in the data directory, which may run
+    without its snapshots there, or the place that is given.
+    """
     if chosen.snapshots is None:
         if chosen.our_snapshots is not None:
             raise OperatorError("--our-snapshots are compared with --snapshots: name those of the other node")

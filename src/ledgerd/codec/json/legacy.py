@@ -53,21 +53,27 @@ MOST_SHOWN = 64 * 1024
 
 
 def parse(
-    text: bytes, *, unicode_escapes: bool = False, max_odd_values: int | None = None, max_odd_escapes: int | None = None
+    text: bytes,
+    *,
+    unicode_escapes: bool = False,
+    most_odd_values: int | None = None,
+    most_odd_escapes: int | None = None,
 ) -> Json:
     r"""The first value of a text; what follows it is ignored.
 
     Legacy strings do not have the escapes `\uXXXX`, `\b` and `\f`: only the backslash is dropped. With
-    `unicode_escapes` they have their meaning in JSON. Of a text that is not standard JSON, at most `max_odd_values`
-    values are read, and none if it has more than `max_odd_escapes` backslashes.
+    `unicode_escapes` they have their meaning in JSON. Of a text that is not standard JSON, at most `most_odd_values`
+    values are read, and none if it has more than `most_odd_escapes` backslashes.
     """
     try:
         _check_depth(text)
         value, found = _parse_strict(text, unicode_escapes)
         if found:
             return value
-        _check_escapes(text, max_odd_escapes)
-        reader = LegacyReader(text, unicode_escapes=unicode_escapes, max_nesting=MAX_NESTING, max_values=max_odd_values)
+        _check_escapes(text, most_odd_escapes)
+        reader = LegacyReader(
+            text, unicode_escapes=unicode_escapes, max_nesting=MAX_NESTING, most_values=most_odd_values
+        )
         return reader.read()
     except JsonError as error:
         raise error.under("", {"str": text_of(text[:MOST_SHOWN])}) from None

@@ -30,7 +30,7 @@ def end_of_input() -> JsonError:
 
 
 def _escaped(text: bytes, pos: int) -> tuple[bytes, int]:
-    """What the backslash at the position stands for: four escapes, else the byte that follows it."""
+    """The byte that an escape stands for: four escapes have a meaning, else it is the byte after the backslash."""
     following = text[pos + 1 : pos + 2]
     if not following:
         raise end_of_input().under("Stream ended with '\\'")
@@ -153,13 +153,13 @@ class LegacyReader:
         *,
         unicode_escapes: bool = False,
         max_nesting: int | None = None,
-        max_values: int | None = None,
+        most_values: int | None = None,
     ) -> None:
         self.text = text
         self.pos = 0
         self._unicode_escapes = unicode_escapes
         self._max_nesting = max_nesting
-        self._max_values = max_values
+        self._most_values = most_values
         self._values = 0
         self._open: list[list[Json] | dict[str, Json]] = []
         self._keys: list[str] = []
@@ -207,8 +207,8 @@ class LegacyReader:
     def _count(self) -> None:
         """Count a value: since each takes microseconds, their number in a client's text is limited."""
         self._values += 1
-        if self._max_values is not None and self._values > self._max_values:
-            raise JsonError(PARSE_ERROR, f"more than {self._max_values} values in what is not ordinary JSON")
+        if self._most_values is not None and self._values > self._most_values:
+            raise JsonError(PARSE_ERROR, f"more than {self._most_values} values in what is not ordinary JSON")
 
     def _enter(self, container: list[Json] | dict[str, Json]) -> None:
         if self._max_nesting is not None and len(self._open) >= self._max_nesting:

@@ -137,7 +137,7 @@ class SortedSet(Vector):
         return out
 
     def show_many(self, source: Source, target: str) -> None:
-        """Only all of them together have an order."""
+        """Read the whole set before it is shown: elements can only be sorted together."""
         Kind.show(self, source, target)
 
     def finish(self, source: Source, target: str, items: str) -> str:
@@ -204,7 +204,7 @@ class SortedMap(Kind):
             self.value.write(source, item)
 
     def show(self, source: Source, target: str) -> None:
-        """None or one are in order as they are; only all of more have an order."""
+        """Show an empty map or a single pair directly; more pairs have to be sorted first."""
         source.add("if not buf[pos]:")
         source.add("    pos += 1")
         source.add(f"    {target} = '[]'")
@@ -231,7 +231,7 @@ class SortedMap(Kind):
         return self.sort(items)
 
     def parse_quickly(self, source: Source, value: str) -> str:
-        """None or one are in order as they are."""
+        """Parse an empty map or a single pair directly; more pairs have to be sorted first."""
         inner = Source()
         with inner.block("if type(items) is list and not items:"):
             inner.add("return {}")
@@ -277,7 +277,7 @@ class FixedArray(Kind):
         return f"'[' + ','.join([{self.element.text(source, item)} for {item} in {value}]) + ']'"
 
     def text_of_parts(self, parts: list[str], source: Source) -> str:
-        """The same, without the tuple between."""
+        """The text of the unpacked parts, without making a tuple of them."""
         if type(self).text is not FixedArray.text:
             return super().text_of_parts(parts, source)
         step = count_parts(self.element.letters)
@@ -307,7 +307,9 @@ class Optional(Kind):
 
     @contextmanager
     def _present(self, source: Source, absent: str) -> Iterator[None]:
-        """Write the lines that read the byte, and what holds without a value; those of `with` are for one."""
+        """Write the lines that read the byte and the line for an absent value. Lines for a present value are written
+        within `with`.
+        """
         flag = source.fresh("n")
         source.add(f"{flag} = buf[pos]")
         source.add("pos += 1")
@@ -327,7 +329,7 @@ class Optional(Kind):
             self.inner.write(source, item)
 
     def show_member(self, source: Source, target: str, head: str) -> None:
-        """As a field of an object: its name and its text, or nothing at all."""
+        """Show the value as a member of an object: its name and text, or nothing if it is absent."""
         text = source.fresh("t")
         with self._present(source, f"{target} = ''"):
             self.inner.show(source, text)

@@ -105,7 +105,7 @@ class Boolean(Kind):
     title = "bool"
 
     def build(self, parts: list[str], source: Source) -> str:
-        """Any other byte is an error, not a truth."""
+        """A byte other than 0 and 1 is an error, not a true value."""
         return f"{source.bind(BOOLEANS)}[{parts[0]}]"
 
     def text(self, source: Source, value: str) -> str:  # noqa: ARG002
@@ -137,7 +137,7 @@ class WideUnsigned(Kind):
         return [f"{value} >> 64", f"{value} & 0xFFFFFFFFFFFFFFFF"]
 
     def text(self, source: Source, value: str) -> str:  # noqa: ARG002
-        """Always quoted."""
+        """Digits, always in quotes."""
         return f"f'\"{{{value}}}\"'"
 
     def parse(self, value: object) -> int:

@@ -32,7 +32,7 @@ class Field(NamedTuple):
     kind: Kind
     default: Callable[[], Any]
     marks: tuple[object, ...] = ()
-    """What its annotation says besides; most of it means nothing to a codec."""
+    """The other marks of the annotation; most of them mean nothing to a codec."""
 
 
 class RecordKind(Kind):
@@ -104,7 +104,7 @@ class RecordKind(Kind):
             source.add(f"{source.bind(self.writer)}({value}, w)")
 
     def show(self, source: Source, target: str) -> None:
-        """By its own function, unless it has a form of its own or is made of fixed fields alone."""
+        """Call the transcriber of the record, unless it has a JSON form of its own or only fixed fields."""
         if self.letters or hasattr(self.record, "json_text"):
             super().show(source, target)
         else:
@@ -225,7 +225,7 @@ class RecordKind(Kind):
 
     @lazy
     def _members(self) -> tuple[tuple[str, str, Callable[[Any], Any], Callable[[], Any]], ...]:
-        """Of each field: its name, the one it had formerly, what parses it, and its default."""
+        """For each field: its name, its former name or again its name, its parser, and its default."""
         former: dict[str, str] = getattr(self.record, "FORMER_NAMES", {})
         return tuple(
             (each.name, former.get(each.name, each.name), each.kind.parse, each.default) for each in self.fields
@@ -233,7 +233,7 @@ class RecordKind(Kind):
 
     @lazy
     def _own_parse(self) -> Callable[[object], Any] | None:
-        """What parses a record that is no JSON object."""
+        """The parser of a record whose JSON is not an object of its fields; None for any other record."""
         if self.is_transparent and not hasattr(self.record, "from_json"):
             inner = self.fields[0].kind
             return lambda value: self.record(inner.parse(value))

@@ -160,7 +160,7 @@ class FixedBytes(Kind):
         return f"f'\"{{{source.bind(self.print_text)}({value})}}\"'"
 
     def parse(self, value: object) -> bytes:
-        """Longer hex is cut, shorter leaves zeros behind it."""
+        """Hex; longer hex is cut, shorter hex is filled with zeros at its end."""
         if self.parse_text is not None:
             return self.parse_text(as_string(value))
         return hex_bytes(value)[: self.size].ljust(self.size, b"\0")

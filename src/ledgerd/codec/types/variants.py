@@ -19,7 +19,7 @@ RecordType = type[msgspec.Struct]
 
 
 class Void(msgspec.Struct, frozen=True):
-    """Nothing: the only alternative of extensions that have none yet."""
+    """A record without fields: the only alternative of extensions that have none yet."""
 
 
 class Variant(Kind):
@@ -109,7 +109,7 @@ class Variant(Kind):
         source.add(f"{source.bind(self.write_value)}({value}, w)")
 
     def shown_tag(self, tag: int) -> str:
-        """How JSON names an alternative."""
+        """The name of an alternative in JSON."""
         return str(tag)
 
     def print_value(self, value: Any) -> str:

@@ -25,6 +25,7 @@ LONGEST_WAIT = 4.0
 """Seconds without a message about a block after which the head is asked for."""
 PAUSE = 1.0
 MOST_KINDS = 3
+"""Kinds of operations that lists name of a block."""
 BEFORE_THE_FIRST = "0" * 40
 
 PROPERTIES = NodeCall("database_api", "get_dynamic_global_properties")
@@ -162,7 +163,7 @@ def _needed(answers: Sequence[Any]) -> Sequence[Any]:
 
 
 def facts_of_blocks(blocks: Sequence[tuple[int, Mapping[str, Any]]], head_id: str) -> list[BlockFacts]:
-    """What lists show of blocks in a row. A block does not have its own id in it; the next one does."""
+    """Facts on consecutive blocks, for lists. A block does not contain its own id; the next one does."""
     ids = [str(content["previous"]) for _, content in blocks[1:]] + [head_id]
     return [
         BlockFacts(

@@ -8,13 +8,17 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from ledgerd.codec import codec_of
 from ledgerd.explorer.words.times import seconds_of
+from ledgerd.protocol.types.arrays import NameRow
 
 BLOCKS_KEPT = 128
+"""The latest blocks that are kept in memory."""
 TRANSFERS_KEPT = 12
+"""The latest transfers that are kept in memory."""
 SLOTS_SHOWN = 21
 MOST_SLOTS = 42
-NAME_DIGITS = 64
+"""Slots that the front page shows where a round has many; `SLOTS_SHOWN` are the fewest."""
 
 HeadProperties = Mapping[str, Any]
 
@@ -53,7 +57,7 @@ class RoundSlot(NamedTuple):
 
 
 class ChainWatch:
-    """What is known of the chain at this moment."""
+    """The facts on the chain that are known now."""
 
     def __init__(self) -> None:
         self.properties: HeadProperties = {}
@@ -129,7 +133,7 @@ class ChainWatch:
         return RoundSlot("missed" if at <= self.head_seconds else "coming", name, 0, at)
 
     def _scheduled(self, at: int) -> str:
-        """Whose slot a time of this round is (spec 03, section 10)."""
+        """The validator whose slot a time of this round is (spec 03, section 10)."""
         if not self._names:
             return ""
         slot = int(self.properties.get("current_aslot", 0)) + (at - self.head_seconds) // self.interval
@@ -140,8 +144,6 @@ class ChainWatch:
 
 
 def scheduled_names(schedule: Mapping[str, Any]) -> tuple[str, ...]:
-    """The validators of a round, by their slots: names of 32 bytes, padded with zeros."""
-    text = str(schedule.get("current_shuffled_validators", ""))
-    parts = (text[at : at + NAME_DIGITS] for at in range(0, len(text), NAME_DIGITS))
-    names = [bytes.fromhex(each).rstrip(b"\0").decode("utf-8", "replace") for each in parts]
-    return tuple(names[: int(schedule.get("num_scheduled_validators", 0))])
+    """The validators of a round, in the order of their slots."""
+    names = codec_of(NameRow).from_json(schedule.get("current_shuffled_validators", ""))
+    return names[: int(schedule.get("num_scheduled_validators", 0))]

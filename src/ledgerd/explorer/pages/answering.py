@@ -41,12 +41,12 @@ HTML = "text/html; charset=utf-8"
 KEPT_BYTES = 32 << 20
 """The most bytes of replies, with the addresses that they are kept by, until the next block."""
 KEPT_BESIDE = 1_024
-"""Bytes that a reply takes besides, so that those without a body are bounded too."""
+"""Bytes that a kept reply counts for besides its body and address, so that empty ones are bounded too."""
 LATE_SECONDS = 30
-"""An older head says that the chain or the node stands still."""
+"""Seconds: if the head is older, pages say that the chain or the node stands still."""
 THEMES = ("auto", "light", "dark")
 ICON = "/favicon.ico"
-"""What browsers ask for by themselves."""
+"""The path that browsers ask for by themselves."""
 AUTO = b'data-theme="auto"'
 YEAR = 31_536_000
 LOCAL = re.compile(r"/(?![/\\])[^\\\x00-\x20]{0,1000}")
@@ -90,12 +90,12 @@ class PageRequest(NamedTuple):
     query: str
     cookies: Mapping[str, str]
     languages: str
-    """What the browser prefers."""
+    """The browser's preferred languages."""
 
 
 @dataclass
 class PageReply:
-    """What is sent."""
+    """The reply that is sent."""
 
     status: int
     body: bytes = b""
@@ -233,7 +233,7 @@ class PageMaker:
         }
 
     def live_parts(self, code: str, *, is_front: bool) -> dict[str, str]:
-        """What an open page replaces when a block came, by the ids of its elements."""
+        """The parts of an open page that change with a block, by the ids of their elements."""
         watch, now = self._watch, self._clock()
         head = {"head": watch.head, "head_time": str(watch.properties["time"])}
         parts = {"pulse": draw("pulse.html", code, head, now)}

@@ -61,7 +61,7 @@ _WORD = re.compile(r"\[\[([a-z0-9_.]+)\]\]")
 
 @cache
 def _sources() -> Mapping[str, str]:
-    """By their names, which are alike in no two folders."""
+    """Templates by their names, which are unique across folders."""
     found = (each for family in files(__package__).joinpath("templates").iterdir() for each in family.iterdir())
     return {each.name: each.read_text(encoding="utf-8") for each in found}
 

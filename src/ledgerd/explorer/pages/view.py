@@ -13,8 +13,11 @@ from ledgerd.client.pool import NodePool
 from ledgerd.explorer.node.watch import ChainWatch
 
 MOST_FIELDS = 16
+"""Fields of the query of an address that are read."""
 LONGEST_QUERY = 2_000
+"""Characters of the query of an address that are read."""
 MOST_SKIPPED = 100_000
+"""Entries of a list that a page may begin behind."""
 
 CURSOR = re.compile(r"newest|oldest|(?:before|after):[0-9]{1,10}")
 NAME = re.compile(r"[a-z0-9.-]{1,32}")
@@ -36,7 +39,7 @@ class BadQuery(PageFault):
 
 
 class NotThere(PageFault):
-    """What is asked for does not exist."""
+    """The requested thing does not exist."""
 
     status = 404
 
@@ -48,7 +51,7 @@ class NotKept(PageFault):
 
 
 class PageView(NamedTuple):
-    """What a template is filled with."""
+    """The values that a template is filled with."""
 
     template: str
     facts: Mapping[str, Any]
@@ -80,7 +83,7 @@ class Visit:
     watch: ChainWatch
     path: str
     parts: Mapping[str, str]
-    """What stands in the path."""
+    """The variable parts of the path."""
     query: Mapping[str, str]
     code: str
     """The code of the visitor's language."""
@@ -144,7 +147,7 @@ def needed(answer: Any) -> Any:  # noqa: ANN401 - JSON
 
 
 def optional(answer: Any) -> Any:  # noqa: ANN401 - JSON
-    """A result; nothing where the node says that there is none."""
+    """A result; nothing if the node says that there is none."""
     return None if isinstance(answer, ErrorAnswer) else answer
 
 

@@ -72,7 +72,9 @@ def _safe(value: str) -> str:
 
 
 def choices_in(header: bytes) -> Mapping[str, str]:
-    """What was chosen, by name; the first of a name counts. Whether such a choice exists is not known here."""
+    """The visitor's choices in a header, by name; the first of equal names counts. Whether such a choice exists is
+    checked elsewhere.
+    """
     found: dict[str, str] = {}
     for part in header[:READ_BYTES].decode("latin-1").split(";"):
         name, _, value = part.partition("=")
@@ -171,7 +173,7 @@ class BrowserConnection(RequestConnection):
         return len(whole)
 
     async def _download(self, request: Request, reply: PageReply, lines: AsyncIterator[bytes], address: str) -> None:
-        """Send a file in chunks, no faster than its address may have it."""
+        """Send a file in chunks, no faster than the limit of its address."""
         downloads = self.service.downloads
         if address and downloads[address] >= bounds.DOWNLOADS_OF_ADDRESS:
             self.service.refused += 1
@@ -230,7 +232,7 @@ class BrowserConnection(RequestConnection):
         return Activity.WAITING if is_busy else super().activity
 
     def progress(self) -> int:
-        """What a visitor takes of an answer counts too."""
+        """Count what a visitor takes of an answer as progress too."""
         untaken = self.transport.get_write_buffer_size()
         self.steps += untaken != self._untaken_before
         self._untaken_before = untaken
@@ -263,7 +265,7 @@ def is_of_operator(request: Request) -> bool:
 
 
 def robots(_visitors: Visitors, *, is_own: bool) -> PageReply:  # noqa: ARG001 - all plain pages are asked alike
-    """What crawlers may read: pages, but not every filter of every list."""
+    """The rules for crawlers: they may read pages, but not every filter of every list."""
     return PageReply(200, ROBOTS.encode(), TEXT)
 
 

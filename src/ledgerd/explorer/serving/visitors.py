@@ -38,7 +38,7 @@ class OpenPage(Protocol):
 
 
 class Visitors(Server):
-    """What the connections of one explorer share."""
+    """The state that the connections of one explorer share."""
 
     spare_places = 0
 
@@ -77,7 +77,7 @@ class Visitors(Server):
         return is_admitted
 
     def count_limit(self, option: str, address: str) -> None:
-        """Nothing: the options are those of a node, and `refused` is counted."""
+        """Count nothing: the names of limits are options of a node, and `refused` is counted."""
 
     def may_ask(self, address: str) -> bool:
         if not address or (super().may_ask(address) and self.bytes.allows(address, self.loop.time())):

@@ -1,4 +1,4 @@
-"""Numbers and amounts as people read them: digits in threes, a thin space between, small ones behind the point."""
+"""Numbers and amounts as people read them: digits in threes, a thin space between, small ones after the point."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ IN_MILLIONTHS = frozenset(("pm_leverage_funding_rate_ppm_per_day", "pm_max_time_
 IN_SECONDS = frozenset(("create_account_delegation_time", "pm_max_market_duration", "validator_miss_penalty_duration"))
 """Seconds, besides those whose name ends so."""
 WHOLE_PERCENT = ("pm_leverage_", "pm_conversion_", "pm_listing_min_coverage_", "pm_betting_min_coverage_")
-"""How the names of percents begin that are whole ones."""
+"""The beginnings of the names of properties that are whole percents."""
 
 
 class PropertyRow(NamedTuple):
@@ -35,7 +35,7 @@ class PropertyRow(NamedTuple):
     title: str
     value: Markup
     median: Markup | None
-    """What is in force, where that is something else."""
+    """The value in force, if it is another one."""
 
 
 def property_rows(language: Language, voted: Mapping[str, Any], median: Mapping[str, Any]) -> list[PropertyRow]:

@@ -25,6 +25,7 @@ Fields = Mapping[str, Any]
 Shown = Callable[[Any, Language], Markup]
 
 LONGEST_JSON = 4_000
+"""Characters of a JSON text that a page shows."""
 
 KINDS = {name_of(each): each for each in OPERATIONS}
 
@@ -111,7 +112,7 @@ class _Template(NamedTuple):
     holds: Callable[[Fields], bool]
     opening: str
     values: tuple[tuple[Shown, Callable[[Fields], Any], str], ...]
-    """Each with the constant text behind it."""
+    """Each with the constant text after it."""
 
 
 @cache
@@ -148,7 +149,7 @@ def _made(operation: str, name: str) -> tuple[Shown, Callable[[Fields], Any]]:
 
 
 def sentence(language: Language, operation: str, fields: Fields) -> Markup:
-    """What an operation does; its name alone where the node cannot print its fields."""
+    """An operation as a sentence; its name alone if the node cannot print its fields."""
     if operation not in KINDS or not fields:
         return Markup("<code>%s</code>") % operation
     *cases, template = _templates(language, operation)

@@ -16,6 +16,7 @@ LONGEST_TEXT = 240
 """Characters of a stranger's text that are shown at once."""
 WEB = ("http://", "https://")
 LONGEST_URL = 2_048
+"""Characters of an address that a page makes a link of."""
 SHOWN_URL = 60
 NO_TRANSACTION = "0" * 40
 """The id of a transaction in what a step of the block brought about."""
@@ -27,7 +28,7 @@ NULL_KEY = "1111111111111111111111111111111114T1Anm"
 NONE = Markup('<span class="none">—</span>')
 
 _STYLES = "\ufe0e\ufe0f"
-"""They choose how the sign before them is drawn, and stand behind many a picture of an emoji."""
+"""Characters that choose how the one before them is drawn; many emoji have one."""
 
 
 def visible(text: str) -> str:

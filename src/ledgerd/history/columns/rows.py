@@ -22,7 +22,7 @@ BLOCKS_A_RANGE = 10_000
 """Blocks that have one `block_range`, by which tables are distributed."""
 
 ENTRY = struct.Struct("<IHHII20s")
-"""What an entry begins with: block, transaction, operation and virtual operation, time, id of the transaction."""
+"""The beginning of an entry: block, transaction, operation and virtual operation, time, id of the transaction."""
 
 MOST_REPEATED = 32
 """Entries repeat the operation where it touches no more accounts; one of 64 KB may name 16,000, and would need 1 GB."""

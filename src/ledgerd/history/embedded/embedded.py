@@ -44,7 +44,7 @@ class BlockBytes(Protocol):
 
 
 class HistoryScope(NamedTuple):
-    """What is recorded, and where the blocks are."""
+    """The operations that are recorded, and where the blocks are."""
 
     settings: HistorySettings
     operations: OperationFilter
@@ -190,7 +190,7 @@ class EmbeddedStore(Closing):
 
 
 class HistoryCommit:
-    """What one commit changes."""
+    """The changes of one commit."""
 
     def __init__(self, stored: StoredHistory, scope: HistoryScope, purged_at: int) -> None:
         self.stored = stored

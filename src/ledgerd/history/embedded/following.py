@@ -66,7 +66,7 @@ def _opened(chain: Chain, folder: Path, settings: HistorySettings, space: Space)
 
 
 def follow_with_balances(chain: Chain, store: EmbeddedStore, settings: HistorySettings) -> None:
-    """Also record balances and images of accounts where wanted: from the head on, unless they are known up to it."""
+    """Also record balances and images of accounts, if wanted: from the head on, unless they are recorded up to it."""
     has_journal = settings.journal != "none"
     samplers = (*(PENALTIES,) * settings.balances, *(IMAGES,) * has_journal)
     follow(chain, store, BALANCES if settings.balances else None, {Block: samplers})
@@ -74,11 +74,11 @@ def follow_with_balances(chain: Chain, store: EmbeddedStore, settings: HistorySe
     if settings.balances and not is_known:
         with chain.committed() as state:
             store.begin_balances(chain.head_number, list(balances_in(state)), list(penalties_in(state)))
-        log.info("balances are recorded from behind block %(block)d on", {"block": chain.head_number})
+        log.info("balances are recorded from the block after %(block)d on", {"block": chain.head_number})
     if has_journal and (store.accounts_begin is None or store.head_number != chain.head_number):
         with chain.committed() as state:
             store.begin_journal(chain.head_number, partial(images_in, state))
-        log.info("accounts are recorded from behind block %(block)d on", {"block": chain.head_number})
+        log.info("accounts are recorded from the block after %(block)d on", {"block": chain.head_number})
 
 
 def follow(chain: Chain, store: EmbeddedStore, trace: Trace | None = None, samplers: Samplers = NO_SAMPLERS) -> None:
@@ -101,7 +101,7 @@ def follow(chain: Chain, store: EmbeddedStore, trace: Trace | None = None, sampl
             )
         else:
             log.info(
-                "the history begins behind block %(block)d; for what was before, run `ledgerd history rebuild`",
+                "the history begins after block %(block)d; for what was before, run `ledgerd history rebuild`",
                 {"block": head},
             )
 

@@ -41,10 +41,10 @@ class KeptBlock(NamedTuple):
     header: SignedHeader
     size: int
     operations: list[KeptOperation]
-    """In the order in which clients see them."""
+    """The operations, in the order in which clients see them."""
     missed: MissedSlotOwners
     changes: KeptChanges
-    """What accounts have since, and the penalties of validators, if they are recorded."""
+    """The changes of balances and the penalties of validators, if they are recorded."""
 
 
 class KeptFacts:
@@ -80,12 +80,12 @@ class KeptFacts:
         return max(self._stored.watermarks.forgotten + 1, self._stored.missed.first)
 
     def id_of(self, number: int) -> BlockId | None:
-        """The id of a block; nothing where its bytes are not at hand."""
+        """The id of a block; None if its bytes are not at hand."""
         packed = self.packed(number)
         return None if packed is None else _header_of(number, packed).id
 
     def time_of(self, number: int) -> int:
-        """The time of a block; 0 where its bytes are not at hand."""
+        """The time of a block; 0 if its bytes are not at hand."""
         packed = self.packed(number)
         return 0 if packed is None else _header_of(number, packed).timestamp
 

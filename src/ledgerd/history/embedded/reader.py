@@ -45,9 +45,9 @@ class EmbeddedHistory(History, Closing):
         self._remembered = ShownTexts()
         self._tables = Tables.open(environment, None, create=False)
         self._place = place
-        """Its file, and the file's number; nothing in the process of the writer, who opens the file there."""
+        """The path and the inode of the file; None in the process of the writer, which opens the file itself."""
         self._readers = 0
-        """Who reads now: until they have ended, the file stays open."""
+        """The readers that are at work: the file stays open until they have ended."""
 
     @classmethod
     def open(cls, folder: Path, log_folder: Path, settings: HistorySettings) -> Self:

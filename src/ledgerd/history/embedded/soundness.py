@@ -17,6 +17,7 @@ from ledgerd.history.store.journal import AccountJournal
 from ledgerd.history.store.pieces import OPERATIONS_A_PIECE, PIECE_KEY, Piece
 from ledgerd.history.store.stored import StoredHistory
 from ledgerd.history.store.tables import missing, require_first, transaction_entry
+from ledgerd.protocol.blocks.block import number_of_packed
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.protocol.operations import Operation
 from ledgerd.protocol.operations.touched import touched
@@ -24,7 +25,7 @@ from ledgerd.protocol.operations.touched import touched
 LAST_NUMBER = (1 << 32) - 1
 
 UNREADABLE = (OperatorError, struct.error, IndexError)
-"""What comes of reading rows that have rotted."""
+"""The errors of reading rows that are damaged."""
 
 
 class Soundness:
@@ -92,7 +93,7 @@ class Soundness:
         for key, packed in self._transaction.cursor(self._tables.blocks):
             (number,) = BLOCK_KEY.unpack(key)
             logged = self._logged(number)
-            if packed[:4] != (number - 1 & 0xFFFFFFFF).to_bytes(4, "big"):
+            if number_of_packed(packed) != number:
                 yield f"what is kept as block {number} is another one"
             elif logged is not None and packed != logged:
                 yield f"the copy of block {number} is not that block"

@@ -31,7 +31,9 @@ class OperationFilter:
         return [each for each in reported if type(each.operation) in self._kept and self._has_begun(each, event)]
 
     def _has_begun(self, applied: AppliedOperation, event: BlockApplied) -> bool:
-        """Until the head moves, inside the block, its operations count for the block before (section 12.1, quirk)."""
+        """Whether the history has begun. While a block is applied the head has not moved, so its operations count for
+        the block before (section 12.1, quirk).
+        """
         is_late = applied.timestamp == event.block.timestamp
         return self._start_block <= (applied.block if is_late else applied.block - 1)
 

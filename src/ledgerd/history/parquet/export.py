@@ -24,7 +24,7 @@ BLOCKS_PER_FILE = 100_000
 """Unless the folder has others, or others are asked for."""
 
 BLOCKS_A_READ = 2_000
-"""At most in one transaction of the history: a long one would keep its file from using its room again."""
+"""The most blocks in one transaction of the history: a long one would keep its file from using its space again."""
 
 ROWS_A_GROUP = 400_000
 """About so many rows of all tables are in memory before they are written."""
@@ -38,7 +38,7 @@ COMPRESSION = "zstd"
 
 
 class WrittenFiles(NamedTuple):
-    """What an export has done."""
+    """The result of an export."""
 
     blocks: ExportedRange
     added: int
@@ -101,7 +101,7 @@ class ParquetExport:
         is_begun = before.last >= before.first
         if is_begun and begins is not None and begins != before.balances_from and begins < needed:
             raise OperatorError(
-                f"balances begin anew behind block {begins}, which the files have already: export into a new folder"
+                f"balances begin anew after block {begins}, which the files have already: export into a new folder"
             )
 
     def _rewritten_from(self, before: ExportList) -> int:

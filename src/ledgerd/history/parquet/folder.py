@@ -22,7 +22,7 @@ UNFINISHED = ".unfinished"
 
 
 class ExportList(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What an export has written so far."""
+    """The files that an export has written so far."""
 
     schema_version: int
     chain_id: str
@@ -46,7 +46,7 @@ class ExportFolder:
         self.path = path
 
     def read(self, chain_id: bytes, blocks_per_file: int | None) -> ExportList | None:
-        """What is there; nothing if no export has begun. Refuses another chain or schema."""
+        """Read the list; None if no export has begun. Refuses another chain or schema."""
         file = self.path / LIST
         try:
             found = msgspec.json.decode(file.read_bytes(), type=ExportList)

@@ -37,7 +37,7 @@ MOST_AT_ONCE = 100
 
 
 class OfferOutcome(Enum):
-    """What became of a history that was offered."""
+    """The outcome for a history that was offered."""
 
     NOT_YET = "not yet"
     ACCEPTED = "accepted"
@@ -62,7 +62,7 @@ class PastOffer:
         return not (self.folder / HISTORY_FOLDER).exists()
 
     def outcome(self) -> OfferOutcome | None:
-        """What the node has done so far; nothing while it has not read the offer. `PastRefused` says why it refuses."""
+        """The action of the node so far; None while it has not read the offer. `PastRefused` says why it refuses."""
         refused = self.folder / REFUSED
         if refused.exists():
             why = refused.read_text(encoding="utf-8")
@@ -154,7 +154,7 @@ def copyable_from(facts: KeptFacts, wanted: HistorySettings) -> int:
 
 
 def copy_blocks(facts: KeptFacts, store: EmbeddedStore, last: int) -> None:
-    """Record the blocks behind the last one of a store; `PastRefused` where they do not follow it."""
+    """Record the blocks after the last one of a store; `PastRefused` where they do not follow it."""
     first = store.head_number + 1
     copies = [_copied(facts, number) for number in range(first, last + 1)]
     before = store.block(first - 1)

@@ -25,7 +25,9 @@ from ledgerd.protocol.networks.parameters import ChainParameters
 from ledgerd.state.files.disk import DATA_FILE, Space, taken_bytes
 
 BLOCKS_AT_ONCE = 500
+"""Blocks that are recorded in one transaction."""
 SCANNED_AT_ONCE = 10_000
+"""Blocks of the log that are read at once."""
 POLL_SECONDS = 0.2
 POLLS_WITHOUT_NODE = 10
 """So often nobody must have the history open, until no node is thought to run: one closes it shortly to accept it."""
@@ -142,7 +144,7 @@ class PastHistory:
             last = min(begins - 1, self._log.head_number)
             if last <= reached:
                 raise PastRefused(
-                    f"the history of the node begins behind block {begins - 1}, which is not irreversible yet: "
+                    f"the history of the node begins after block {begins - 1}, which is not irreversible yet: "
                     "try again later"
                 )
             self._replay(last, advance)

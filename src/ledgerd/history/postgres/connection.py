@@ -15,7 +15,7 @@ from ledgerd.history.postgres.status import PostgresRefused, PostgresUnavailable
 OLDEST_SERVER = 13
 CONNECT_SECONDS = 5
 WAKE_SECONDS = 0.1
-"""How often a wait is interrupted to see signals."""
+"""The pause after which a wait looks for signals."""
 
 T = TypeVar("T")
 
@@ -60,7 +60,7 @@ def connect(address: str, seconds: float, name: str, connect_seconds: int = CONN
 
 
 def unavailable(problem: psycopg.Error) -> PostgresUnavailable:
-    """What PostgreSQL said, on one line, without the address, which may hold a password."""
+    """The error of PostgreSQL, on one line, without the address, which may contain a password."""
     message = problem.diag.message_primary or str(problem) or type(problem).__name__
     return PostgresUnavailable(f"PostgreSQL: {' '.join(message.split())}")
 

@@ -19,6 +19,7 @@ from ledgerd.history.postgres.status import PostgresRefused, PostgresUnavailable
 from ledgerd.history.settings import HistorySettings
 
 MOST_BLOCKS = 2_000
+"""Blocks of one batch."""
 MOST_ROWS = 30_000
 """Rows of one batch: operations, and the accounts that they touch."""
 MOST_BYTES = 4 << 20
@@ -35,7 +36,7 @@ INDEXES = Path(__file__).parent / "sql" / "indexes.sql"
 
 
 class FeedPosition(NamedTuple):
-    """Up to where the tables are filled."""
+    """The last block up to which the tables are filled."""
 
     first: int
     head: int
@@ -47,7 +48,7 @@ class FeedPosition(NamedTuple):
 
 
 class FeedBatch(NamedTuple):
-    """What is read for one transaction."""
+    """The rows for one transaction."""
 
     common: int
     """The last block in PostgreSQL that the chain has too."""

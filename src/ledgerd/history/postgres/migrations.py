@@ -33,7 +33,7 @@ _HOLDERS = (
     "WHERE locktype = 'advisory' AND granted AND classid = 0 AND objid = %s AND objsubid = 1 "
     "AND pg_database.datname = current_database()"
 )
-"""Who holds the lock: anybody who may log in can take it, so the error names them."""
+"""Asks who holds the lock, to name them in the error: anybody who may log in can take it."""
 _APPLIED = "SELECT migration_id FROM ledger._yoyo_migration"
 
 

@@ -34,7 +34,7 @@ _HELD_AT = (
 
 
 def _held(name: str) -> str:
-    """What an account had of a holding; who has no row had nothing."""
+    """The amount that an account had of a holding; without a row it is 0."""
     return f"coalesce({_HELD_AT.format('balances_reversible', name)}, {_HELD_AT.format('balances', name)}, 0)"
 
 

@@ -19,8 +19,11 @@ from ledgerd.history.postgres.view import END, PostgresView
 from ledgerd.history.settings import HistorySettings
 
 ANSWER_SECONDS = 1.0
+"""The longest wait for an answer of PostgreSQL."""
 CONNECT_SECONDS = 2
+"""The longest wait for a connection to PostgreSQL."""
 LONGEST_PAUSE = 8.0
+"""The longest pause between two attempts to connect."""
 FIRST_PAUSE = 0.25
 
 

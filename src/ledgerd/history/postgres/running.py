@@ -23,6 +23,7 @@ POLL_SECONDS = 0.05
 
 FIRST_PAUSE = 0.5
 LONGEST_PAUSE = 30.0
+"""The longest pause between two attempts to feed."""
 STATUS_SECONDS = 10.0
 
 GIBIBYTE = 1 << 30
@@ -36,7 +37,7 @@ _FOLDER = "SELECT setting FROM pg_settings WHERE name = 'data_directory'"
 
 
 class Pauses(Protocol):
-    """How a feed passes its time; `wait` says whether it is to end, as that of an event does."""
+    """The pauses of a feed. `wait` returns whether the feed is to end, as that of an event does."""
 
     def wait(self, seconds: float) -> bool: ...
 

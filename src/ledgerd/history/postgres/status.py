@@ -8,13 +8,13 @@ from ledgerd.protocol.errors import OperatorError
 
 
 class FeedStatus(msgspec.Struct, frozen=True):
-    """How far the feed is, for the node and its operator."""
+    """The progress of the feed, for the node and its operator."""
 
     block: int = 0
     reason: str = ""
     """Why nothing is fed just now; empty while it works."""
     warning: str = ""
-    """What the operator has to see to, while it works."""
+    """A warning for the operator while the feed works."""
 
 
 class PostgresUnavailable(OperatorError):

@@ -19,7 +19,9 @@ from ledgerd.history.postgres.status import PostgresRefused
 from ledgerd.history.settings import HistorySettings
 
 BLOCKS_AT_ONCE = 500
+"""Blocks that are compared at once."""
 ROWS_AT_ONCE = 2_000
+"""Rows that are read at once."""
 
 ORDERS = {
     "blocks": ("block",),

@@ -276,7 +276,9 @@ def texts_of(operations: Iterable[StoredOperation]) -> list[str]:
 
 
 def texts_of_entries(entries: Sequence[bytes]) -> list[str]:
-    """The same texts for entries of an account, which are asked for most: half of the time of a page is spent here."""
+    """The same texts as `texts_of`, for entries of an account. They are asked for most: half of the time of a page is
+    spent here.
+    """
     transcribers, reading, numbers_of, start = TRANSCRIBERS, Reading(), ENTRY.unpack_from, ENTRY.size
     found, known, clock = [], -1, ""
     for raw in entries:

@@ -17,6 +17,7 @@ from ledgerd.state.files.disk import Database, LmdbTransaction
 
 _REFERENCE = struct.Struct(">IBH")
 REFERENCE_BYTES = _REFERENCE.size
+"""Bytes of an entry of an account."""
 ENTRIES_A_CHUNK = 582
 """So many that a full chunk and its checksum fill a page of their own, and none is left half empty."""
 

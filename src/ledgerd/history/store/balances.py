@@ -20,7 +20,7 @@ NO_OPERATION = -1
 
 
 class KeptChange(NamedTuple):
-    """What an account has before and after an operation, or a step of a block."""
+    """The holdings of an account before and after an operation, or a step of a block."""
 
     account: str
     place: int
@@ -33,7 +33,7 @@ class KeptChange(NamedTuple):
 
 
 class KeptChanges(NamedTuple):
-    """What a block has changed, in the order of the changes."""
+    """The changes of a block, in their order."""
 
     balances: list[KeptChange]
     penalties: list[PenaltyChange]
@@ -50,14 +50,14 @@ class Balances(CheckedTable):
 
     @property
     def begins(self) -> int | None:
-        """The block after which all of it was written down: changes are recorded of those behind it."""
+        """The block after which all of it was written down: changes are recorded of those after it."""
         value = self._header_value()
         return None if value is None else int(BLOCK_KEY.unpack(value)[0])
 
     def begin(
         self, block: int, balances: Iterable[tuple[str, Amounts]], penalties: Iterable[PenaltyChange] = ()
     ) -> None:
-        """Begin behind a block, after which accounts and validators have this; what was there before goes."""
+        """Begin after a block, with what accounts and validators have after it; what was there before is removed."""
         self._transaction.drop(self._table, delete=False)
         standing = [KeptChange(name, NO_OPERATION, "standing", NOTHING, each) for name, each in balances]
         self._put(_STANDING, KeptChanges(standing, [*penalties]))

@@ -93,7 +93,7 @@ def without_fields(data: bytes, where: int, opening: str, members: str) -> str:
 
 
 def members_of(number: int, virtual: int, time: int) -> str:
-    """What is between the opening and the operation: the rest of its numbers and its time."""
+    """The text between the opening and the operation: the rest of its numbers and its time."""
     return f'{number},"virtual_op":{virtual},"timestamp":"{time_text(time)}","op":["'
 
 

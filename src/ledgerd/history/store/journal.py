@@ -37,14 +37,14 @@ class AccountJournal(CheckedTable):
 
     @property
     def begins(self) -> int | None:
-        """The block after which all accounts were written down: it, and those behind it, can be asked for."""
+        """The block after which all accounts were written down: it, and those after it, can be asked for."""
         value = self._header_value()
         if value is None or value[BLOCK_KEY.size :] != IMAGE_LAYOUT:
             return None
         return int(BLOCK_KEY.unpack_from(value)[0])
 
     def begin(self, block: int, images: Iterable[AccountImage]) -> None:
-        """Begin behind a block, after which all accounts are like this; what was there before goes."""
+        """Begin after a block, with the images that all accounts have after it; what was there before is removed."""
         self.forget()
         for kind, account, row in images:
             key = _name_of(kind, account) + BLOCK_KEY.pack(block)
@@ -96,7 +96,7 @@ class AccountJournal(CheckedTable):
             cursor.delete()
 
     def purge(self, last: int) -> None:
-        """Begin with this block: of each account only the newest image up to it stays, and those behind it."""
+        """Begin with this block: of each account only the newest image up to it stays, and those after it."""
         begins = self.begins
         if begins is None or last <= begins:
             return

@@ -12,7 +12,7 @@ from ledgerd.history.store.checksums import BLOCK_KEY, CheckedTable, with_sum
 from ledgerd.protocol.types.names import AccountName
 
 _IN_ALL = "*"
-"""Before the number of slots, where that is not the number of names; no name has it."""
+"""Stands before the number of slots, if that is not the number of names; no name has it."""
 
 
 class MissedBefore(NamedTuple):

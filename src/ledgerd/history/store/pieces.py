@@ -38,7 +38,7 @@ _CONTINUED = 1 << 7
 """A flag of the number of operations: another piece of the block follows."""
 
 TRANSACTION = struct.Struct("<H20s")
-"""Its index in the block, and its id."""
+"""The index of a transaction in the block, and its id."""
 
 _ROW = struct.Struct("<BBHI")
 """Tag; which of the transactions; place in it; where the operation begins, with two flags."""
@@ -48,7 +48,7 @@ NO_OWNER = 255
 LATE = 1 << 31
 """A flag of the offset: the operation has the block's own time."""
 VIRTUAL = 1 << 30
-"""A flag of the offset: the operation is virtual, and after the rows, behind its virtual number."""
+"""A flag of the offset: the operation is virtual, and after the rows, after its virtual number."""
 PLACE = VIRTUAL - 1
 _FLAGS = 7
 """The place in a row of the byte with the flags."""
@@ -109,7 +109,7 @@ class Piece:
         self._transactions = _HEAD.size
         self._first_row = first_row = _HEAD.size + transactions * TRANSACTION.size
         self.tail = first_row + count * _ROW.size
-        """Where the virtual operations begin."""
+        """The offset of the virtual operations."""
 
     def rows(self) -> list[OperationRow]:
         return cast("list[OperationRow]", list(_ROW.iter_unpack(self.raw[self._first_row : self.tail])))
@@ -184,7 +184,7 @@ def stored_rows(stored: Iterable[tuple[bytes, bytes]], block: int) -> tuple[byte
 
 
 def counted_kinds(rows: bytes) -> list[KindCount]:
-    """How many operations of each kind are in rows: counted in place, since a list of blocks needs very many."""
+    """The number of operations of each kind in rows, counted in place, since a list of blocks needs very many."""
     tags, flags = rows[::_ROW_SIZE], rows[_FLAGS::_ROW_SIZE].translate(_ARE_VIRTUAL)
     first = flags.find(1)  # most are at the end
     virtual = Counter(compress(tags[first:], flags[first:])) if first >= 0 else Counter[int]()
@@ -219,7 +219,7 @@ def _other_sum(block: int) -> HistoryDamaged:
 
 
 def _seed(block: int, place: int) -> int:
-    """What the checksum of a piece begins with, so that it is wrong in another place too."""
+    """The initial value of the checksum of a piece, so that a piece in another place is wrong too."""
     return block ^ place << 16
 
 
@@ -248,13 +248,13 @@ def _piece(
 
 
 class _Places:
-    """Where the operations begin in the bytes of a block, and where nothing of them follows any more."""
+    """The offsets of operations in the bytes of a block, and the offset after the last one."""
 
     def __init__(self, block: Block) -> None:
         self._block = block
         self.packed = block.packed
         self._starts: list[int] = []
-        """Of the transactions, and the end of the last one."""
+        """The offsets of transactions, and the end of the last one."""
         self._known: tuple[int, list[int]] = (-1, [])
         """A transaction, and the offsets of its operations."""
         start = len(block.packed) - sum(len(each.packed) for each in block.transactions)

@@ -29,13 +29,13 @@ class QueueFull(Exception):
 
 
 class Delivery(NamedTuple):
-    """What is sent at once."""
+    """The events that are sent in one request."""
 
     body: bytes
     attempted: HookPosition
-    """What has to be stored before it is sent."""
+    """The position to be stored before it is sent."""
     acknowledged: HookPosition
-    """What holds once the receiver has it."""
+    """The position to be stored once the receiver has acknowledged it."""
 
 
 class _Place(msgspec.Struct):
@@ -66,7 +66,7 @@ class Deliveries:
         self.position = position
 
     def next(self) -> Delivery | None:
-        """What is to be sent next; None while there is nothing. `QueueFull` if too much waits."""
+        """The next delivery, or None while there is none. `QueueFull` if too much waits."""
         with self._history.reading() as view:
             last = view.head_number if self._is_reversible else view.irreversible_number
             if not self.position.next_block:
@@ -122,7 +122,7 @@ class Deliveries:
         return replace(before, marks=before.marks | marks, sent=tuple(sorted(sent)))
 
     def _undone(self, view: HistoryView) -> Delivery | None:
-        """What is to be sent of blocks that a fork switch has undone; forgets marks of blocks that are final."""
+        """The delivery of what a fork switch has undone, if any; forgets marks of blocks that are final."""
         position, final = self.position, view.irreversible_number
         if not position.marks:
             return None
@@ -146,7 +146,7 @@ class Deliveries:
 
 
 def _fitting(texts: list[bytes]) -> int:
-    """How many of the first texts make a delivery: one at least."""
+    """The number of first texts that fit into a delivery: one at least."""
     size = 0
     for count, text in enumerate(texts):
         size += len(text)

@@ -30,7 +30,7 @@ Pausing = Callable[[float], Awaitable[None]]
 
 
 class HookFollower:
-    """Sends to one receiver for as long as it runs."""
+    """Sends events to one receiver for as long as it runs."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class HookFollower:
         )
 
     async def step(self) -> float:
-        """Send what is next; returns the pause before the next step."""
+        """Send the next delivery; returns the pause before the next step."""
         deliveries = self._deliveries
         try:
             delivery = deliveries.next()

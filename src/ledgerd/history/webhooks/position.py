@@ -15,14 +15,14 @@ FORMAT = 1
 
 
 class HookPosition(msgspec.Struct, frozen=True):
-    """What a receiver has acknowledged, and what it may have got without that."""
+    """The progress of a receiver: what it has acknowledged, and what it may have received without that."""
 
     next_block: int = 0
     """The first block of which it has not acknowledged everything; 0 before the first."""
     events: int = 0
-    """How many selected operations of that block it has acknowledged."""
+    """The number of selected operations of that block that it has acknowledged."""
     marks: dict[int, str] = {}
-    """What distinguishes the reversible blocks that were examined."""
+    """Marks by which the examined reversible blocks are recognised."""
     sent: tuple[int, ...] = ()
     """Blocks that can be undone of which something was sent, acknowledged or not."""
     failures: int = 0

@@ -15,14 +15,14 @@ TAGS = {name_of(each): tag_of(each) for each in OPERATIONS}
 
 
 def read_webhook(text: str) -> Webhook:
-    """A webhook as an option gives it: `URL secret=FILE`, and further `name=value` behind it."""
+    """A webhook as an option gives it: `URL secret=FILE`, and further `name=value` after it."""
     url, *words = text.split() or [""]
     target_of(url)
     given: dict[str, str] = {}
     for word in words:
         name, equals, value = word.partition("=")
         if not equals or name not in _READERS or name in given or not value:
-            raise WebhookFault(f"{word}: behind the URL stand {', '.join(f'{each}=' for each in _READERS)}, each once")
+            raise WebhookFault(f"{word}: after the URL stand {', '.join(f'{each}=' for each in _READERS)}, each once")
         given[name] = value
     if "secret" not in given:
         raise WebhookFault("secret=FILE is missing: the file with the secret that signs")

@@ -22,6 +22,7 @@ ANSWER_BYTES = 4096
 """The most bytes of the first line of an answer."""
 
 LONGEST_SECRET = 4096
+"""Bytes of a secret."""
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
@@ -44,12 +45,14 @@ def read_secret(file: Path) -> bytes:
 
 
 def signature(secret: bytes, time: int, body: bytes) -> str:
-    """What a receiver computes again: the time is signed too, so that an old delivery cannot be sent again later."""
+    """The signature that a receiver computes again. The time is signed too, so an old delivery cannot be sent again
+    later.
+    """
     return hmac.new(secret, b"%d." % time + body, hashlib.sha256).hexdigest()
 
 
 class Sender:
-    """Sends to one receiver."""
+    """Sends deliveries to one receiver."""
 
     def __init__(self, target: NodeAddress, secret: Path, clock: Callable[[], float], seconds: float = SECONDS) -> None:
         self._target = target
@@ -58,7 +61,9 @@ class Sender:
         self._seconds = seconds
 
     async def send(self, body: bytes) -> None:
-        """On a connection of its own; no redirect is followed. `NotDelivered`: no status of 200 to 299 came back."""
+        """Send a delivery on a connection of its own; redirects are not followed. `NotDelivered`: the status is not 200
+        to 299.
+        """
         now = int(self._clock())
         signed = f"t={now},v1={signature(read_secret(self._secret), now, body)}"
         headers = {"User-Agent": "ledgerd", "Connection": "close", "Ledgerd-Signature": signed}

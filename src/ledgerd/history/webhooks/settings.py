@@ -14,7 +14,7 @@ MOST_BEHIND = 1_000_000
 
 
 class WebhookFault(Exception):
-    """What is wrong with the text of a webhook."""
+    """The text of a webhook is wrong; the message says how."""
 
 
 class Webhook(msgspec.Struct, frozen=True):
@@ -43,7 +43,7 @@ class WebhookSettings(msgspec.Struct, frozen=True):
 
 
 def target_of(url: str) -> NodeAddress:
-    """Where a URL leads; its path has the query. `WebhookFault`: it is none that can be sent to."""
+    """The address of a URL; its path includes the query. `WebhookFault`: nothing can be sent to it."""
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ledgerd.metrics.families import LabelSource, MetricLabel, counter, gauge
 
 MOST_PLUGINS = 8
+"""Plugins of others that are enabled."""
 
 PLUGIN = MetricLabel(
     "plugin", source=LabelSource.PLUGINS, about=f"plugins of others that are enabled, by name: {MOST_PLUGINS} at most"

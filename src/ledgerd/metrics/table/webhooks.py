@@ -5,6 +5,7 @@ from __future__ import annotations
 from ledgerd.metrics.families import MetricLabel, gauge
 
 MOST_WEBHOOKS = 8
+"""Webhooks of a node."""
 
 WEBHOOK = MetricLabel("webhook", tuple(str(place) for place in range(1, MOST_WEBHOOKS + 1)))
 

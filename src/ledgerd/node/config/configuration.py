@@ -88,7 +88,9 @@ def read_invocation(command_line: Mapping[str, Sequence[str]], current_dir: Path
 def read_configuration(
     command_line: Mapping[str, Sequence[str]], current_dir: Path, environment: Mapping[str, str] | None = None
 ) -> Configuration:
-    """Read it from both; the environment only with `--environment`. Raises `ConfigurationError` with all errors."""
+    """Read the configuration from the command line and its file; from the environment only with `--environment`. Raises
+    `ConfigurationError` with all errors.
+    """
     invocation = read_invocation(command_line, current_dir)
     file = configuration_file(invocation)
     problems: list[str] = []
@@ -133,7 +135,7 @@ def _open_to_others(file: Path) -> Iterator[str]:
 
 
 def _faults_together(records: dict[str, Any]) -> Iterator[str]:
-    """What one section needs of another, or forbids it."""
+    """Faults of sections that need or forbid each other."""
     plugins = records["application"].plugins
     if records["validator"].is_signed_elsewhere and records["validator_guard"].watched:
         yield (

@@ -17,12 +17,12 @@ MAINNET, OWN_NETWORK = "mainnet", "testnet"
 
 
 class NodeKind(NamedTuple):
-    """What a node is for."""
+    """The purpose of a node."""
 
     about: str
     template: Template
     advice: str = ""
-    """What else is to be said in the file."""
+    """More advice for the file."""
 
 
 KINDS: dict[str, NodeKind] = {
@@ -37,7 +37,7 @@ KINDS: dict[str, NodeKind] = {
 
 
 class FirstAnswers(NamedTuple):
-    """What is known of the node that is set up."""
+    """The answers on a node that is set up."""
 
     kind: str
     chain: str

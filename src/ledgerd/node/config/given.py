@@ -27,7 +27,7 @@ class ConfigurationError(OperatorError):
     def __init__(self, problems: Sequence[str]) -> None:
         shown = [printable(shortened(without_keys(each), LONGEST_PROBLEM)) for each in problems[:MOST_PROBLEMS]]
         if len(problems) > MOST_PROBLEMS:
-            shown.append("there are more faults behind these")
+            shown.append("there are more faults after these")
         super().__init__("\n".join(shown))
         self.problems = tuple(shown)
 

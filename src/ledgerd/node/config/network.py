@@ -10,7 +10,9 @@ from ledgerd.protocol.networks.genesis_accounts import read_genesis
 from ledgerd.protocol.networks.parameters import ChainParameters
 
 GENESIS_FILE = "snapshot.json"
-"""In the data directory, as in the reference's (spec 06, section 16.4); without it, that of the network counts."""
+"""The genesis file in the data directory, as in the reference's (spec 06, section 16.4); without it, that of the
+network counts.
+"""
 
 
 def network_of(configuration: Configuration) -> ChainParameters:

@@ -92,7 +92,9 @@ class OptionReader:
 
 
 def _warning(spelled: Option, option: Option) -> str:
-    """What is to be said of the name under which an option was given: that it is an older one, or goes."""
+    """The warning for the name under which an option was given, which is an older one or goes; empty if there
+    is none.
+    """
     parts = [f"is an older name of {option.name}"] if spelled is not option else []
     if spelled.leaves_in:
         parts.append(f"goes with version {spelled.leaves_in}")

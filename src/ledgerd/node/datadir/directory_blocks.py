@@ -45,7 +45,7 @@ class DirectoryBlocks:
         self._past = past
         self._state = state
         self._latest: dict[int, bytes] = {}
-        """Those that are in the state alone."""
+        """The blocks that are only in the state."""
         self.head_number = 0
         """The last block of the directory, as it was when this was opened."""
         self._read_state()

@@ -16,7 +16,7 @@ from ledgerd.state.errors import StorageError
 
 
 class StateOrigin(Enum):
-    """What the state is made from."""
+    """The source that the state is made from."""
 
     PRESENT = "the state that is there, or the genesis"
     SNAPSHOT = "a snapshot, where there is no state"

@@ -66,7 +66,7 @@ No transaction is noted as known, as when the reference replays (spec 03, sectio
 
 
 class PastNote(msgspec.Struct, frozen=True):
-    """What an unfinished folder is to become."""
+    """The state that an unfinished folder is to become."""
 
     block: int
     chain_id: str
@@ -103,7 +103,7 @@ class PastState:
         return self._target.suffix == SNAPSHOT_SUFFIX
 
     def needs(self) -> int:
-        """About how many bytes it takes on the disk, beside what it has taken: as the state of today does."""
+        """An estimate of the bytes that it still takes on the disk: as many as the state of today."""
         present = self._configuration.chain.shared_file_dir / DATA_FILE
         wanted = taken_bytes(present) * (2 if self.is_snapshot else 1)
         return max(0, wanted - sum(map(taken_bytes, self._folder.rglob("*"))))
@@ -170,7 +170,7 @@ class PastState:
 
     def _build(self, given: Path | None, *, with_genesis: bool) -> None:
         if given is not None:
-            reason = f"it is of a block behind block {self._at}"
+            reason = f"it is of a block after block {self._at}"
             try:
                 if self._is_built_from(given):
                     return
@@ -184,7 +184,7 @@ class PastState:
             except SnapshotError as problem:
                 log.warning("the snapshot %(file)s is of no use: %(reason)s", {"file": path, "reason": problem})
         none = "" if with_genesis else "there is no snapshot of a block before it, so "
-        self._require_blocks(0, f"{none}this would begin behind")
+        self._require_blocks(0, f"{none}this would begin after")
 
     def _nearest_snapshots(self) -> Iterator[Path]:
         """The node's snapshots, from the nearest below the block down; the number in a file's name may be a bit too
@@ -261,7 +261,7 @@ class PastState:
         sync_folder(self._target.parent)
 
     def _write_configuration(self) -> None:
-        """What commands and `ledgerd api` need to know of the new directory."""
+        """Write the configuration that commands and `ledgerd api` need in the new directory."""
         application = self._configuration.application
         names = (*ANSWERING, *(name for name in application.plugins if name in PROJECTIONS))
         plugins = "".join(f"plugin = {name}\n" for name in names)

@@ -22,7 +22,7 @@ PROJECTIONS: Mapping[str, Callable[[Configuration], Projection]] = {
         configuration.prediction_market.ttl_days, skips_virtual=configuration.chain.skip_virtual_ops
     ),
 }
-"""What is kept for a plugin to answer from."""
+"""For each plugin, the projections that it answers from."""
 
 
 def project_for_plugins(chain: Chain, configuration: Configuration) -> None:

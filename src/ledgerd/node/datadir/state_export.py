@@ -18,7 +18,7 @@ class ExportResult(NamedTuple):
     checksum: str
     size: int
     excess: int
-    """How many tokens more than the supply are in it."""
+    """The tokens in it above the supply."""
 
 
 def write_snapshot(chain: Chain, path: Path, now: int, *, with_metadata: bool = False) -> ExportResult:

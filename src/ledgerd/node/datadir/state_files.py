@@ -167,7 +167,7 @@ class StateFiles:
         (self.folder / DAMAGED).unlink(missing_ok=True)
 
     def finish(self) -> None:
-        """Where a new state was put in place, do so with its projections too; they are made after that state."""
+        """If a new state was put in place, put its projections in place too; they are made after that state."""
         if not (self.folder / NEW / DATA_FILE).exists():
             replace_projections(self.folder, self.folder / NEW)
 

@@ -95,6 +95,7 @@ class DevSnapshots:
 
 
 MOST_NAMED = 5
+"""Kinds of operations that the log line of a block names."""
 
 
 class BlockLines(Observer):
@@ -120,6 +121,7 @@ def content_of(block: Block) -> str:
 
 
 MOST_BLOCKS = 100_000
+"""Blocks that one call makes."""
 MOST_SLOTS = 10 * BLOCKS_PER_YEAR
 """The most slots by which one call moves the clock: each missed slot costs time on the chain's thread."""
 SNAPSHOT_FOLDER = "dev-snapshots"
@@ -136,7 +138,7 @@ class DevOptions(msgspec.Struct, frozen=True):
     """Seconds by which the clock is moved forward at the start."""
     explorer: Endpoint | None = None
     stands_still: bool = False
-    """Whether no time passes between two blocks: each is in the slot behind the last one, whenever it is made."""
+    """Whether no time passes between two blocks: each is in the slot after the last one, whenever it is made."""
 
 
 class NoRecord:
@@ -219,7 +221,7 @@ class Development(NodePart):
 
     def mine_at_once(self, transaction: Transaction) -> None:
         """Each block moves the clock a slot ahead, perhaps ahead of the one that an expiration was chosen by. Where it
-        was chosen by the head, which stood still since the last transaction, the block is in the slot behind that one,
+        was chosen by the head, which stood still since the last transaction, the block is in the slot after that one,
         and others that were made at the same time still have theirs.
         """
         if self._options.block_time == 0:

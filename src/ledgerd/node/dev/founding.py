@@ -147,7 +147,7 @@ def dev_producers(network: ChainParameters) -> dict[AccountName, str]:
 
 
 def equip(chain: Chain, number: int) -> None:
-    """Send what a new chain gets after its block `number`, counted from 0."""
+    """Send the transactions that a new chain gets after its block `number`, counted from 0."""
     if number == FIRST:
         fund(chain)
     elif number == SIXTEENTH:

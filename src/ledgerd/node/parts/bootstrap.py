@@ -131,7 +131,7 @@ class BootstrapPart(NodePart):
 
 
 class WantedState(NamedTuple):
-    """What a fetched state has to be."""
+    """The conditions on a fetched state."""
 
     above: int = 0
     needed_block: tuple[int, str] | None = None
@@ -145,7 +145,7 @@ class FetchedState(NamedTuple):
 
     number: int
     head_id: str
-    """In hex."""
+    """The id of the head block, in hex."""
     fetched: Fetched
 
 

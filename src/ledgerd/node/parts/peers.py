@@ -53,7 +53,7 @@ MINORITY = 2
 
 
 class PeerGauges:
-    """Writes what the connections to peers are like."""
+    """Writes gauges on the connections to peers."""
 
     def __init__(self, cells: Cells) -> None:
         self._peers = {
@@ -242,7 +242,7 @@ class PeersPart(NodePart):
         self._act(NetworkState.trigger_resync)
 
     def survey(self) -> NetworkSurvey | None:
-        """What is seen of the network against where we stand; nothing where there are no peers to follow."""
+        """The survey of the network; None if there are no peers to follow."""
         return None if self.driver is None else self.driver.network.intake.survey.summary()
 
     def ask_again(self) -> None:
@@ -255,7 +255,7 @@ class PeersPart(NodePart):
 
     @property
     def is_confirmed(self) -> bool | None:
-        """Whether they have shown that it is, or that it is not; nothing before."""
+        """Whether they have shown that it is, or that it is not; None before."""
         return None if self.driver is None else self.driver.network.intake.survey.is_confirmed
 
     @property

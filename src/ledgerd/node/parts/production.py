@@ -47,7 +47,7 @@ CAUSES = {
 
 
 class LostSlots:
-    """Writes them."""
+    """Counts lost slots in the metrics, by cause."""
 
     def __init__(self, cells: Cells) -> None:
         self._counters = {cause: cells.counter(table.LOST_SLOTS, cause) for cause in table.CAUSE.values}
@@ -64,7 +64,9 @@ NTP_OPTION = "ntp-server"
 
 
 def asks_for_time(configuration: Configuration, *, is_network_of_one: bool) -> bool:
-    """Only producers must agree on the time; a network of one node asks only if servers are configured."""
+    """Whether time servers are asked. Only producers must agree on the time; a network of one node asks only if servers
+    are configured.
+    """
     if not configuration.validator.names or not configuration.validator.ntp.servers:
         return False
     is_given = any(each.option.name == NTP_OPTION and each.where for each in configuration.settings)
@@ -96,7 +98,7 @@ class ProductionPart(NodePart):
 
     @property
     def clock_offset(self) -> int | None:
-        """Microseconds by which the machine's clock is behind the time servers; nothing before one has answered."""
+        """Microseconds by which the machine's clock is behind the time servers; None before one has answered."""
         return None if self._ntp is None else self._ntp.known.offset
 
     def _time_servers(self, time: TimeSource) -> NtpClient | None:
@@ -198,7 +200,7 @@ class ProductionPart(NodePart):
         self.producer.begin()
 
     async def read_keys_again(self) -> None:
-        """Read the files of signing keys again; where one cannot be read, all keys stay as they are."""
+        """Read the files of signing keys again; if one cannot be read, all keys stay as they are."""
         try:
             found = [key for path in self._settings.key_files for key in keys_of_file(path, log.warning)]
         except WrongTogether as problem:
@@ -210,7 +212,7 @@ class ProductionPart(NodePart):
         self._write_loaded_keys()
 
     def _write_loaded_keys(self) -> None:
-        """Write down the public keys of what is loaded: so `ledgerd key` sees that a node has read its files."""
+        """Write down the public keys of the loaded keys, so that `ledgerd key` sees that a node has read its files."""
         known = [public_key_text(key) for key in self._settings.keys]
         log.info("signing keys that are loaded: %(keys)s", {"keys": " ".join(known) or "none"})
         path = self._configuration.invocation.data_dir / LOADED_KEYS

@@ -38,6 +38,7 @@ DRIVER = "psycopg"
 
 FIRST_PAUSE = 1.0
 LONGEST_PAUSE = 60.0
+"""The longest pause before the process that feeds PostgreSQL is started again."""
 ENDING_SECONDS = 5.0
 CHECK_SECONDS = 0.5
 FEED = "feed"
@@ -156,7 +157,7 @@ class HistoryFeedPart(NodePart):
 
     def _report(self, status: FeedStatus) -> None:
         self.status = status
-        problem = f"nothing is fed to PostgreSQL behind block {status.block}: {status.reason}" if status.reason else ""
+        problem = f"nothing is fed to PostgreSQL after block {status.block}: {status.reason}" if status.reason else ""
         self.work.warn(FEED, problem or status.warning)
 
 

@@ -23,7 +23,7 @@ from ledgerd.protocol.constants import COMMITTEE_ACCOUNT
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.exchange.server import ServedSnapshot, SnapshotServer
-from ledgerd.snapshot.exchange.serving import AdmissionControl
+from ledgerd.snapshot.exchange.server_session import AdmissionControl
 from ledgerd.snapshot.exchange.stalls import CHECK_SECONDS, StallVerdict, StallWatch
 from ledgerd.snapshot.file.directory import drop_old, name_of, newest_in
 from ledgerd.snapshot.importing.checks import RESIDUAL_OPTION

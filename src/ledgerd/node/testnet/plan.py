@@ -23,6 +23,7 @@ EPHEMERAL_RANGE = Path("/proc/sys/net/ipv4/ip_local_port_range")
 USUAL_EPHEMERAL = 32_768
 LEAST_CHOICE = 1_000
 MOST_TRIES = 10_000
+"""Ports that are tried to find free ones."""
 
 
 def free_ports(count: int, host: str = "127.0.0.1") -> list[int]:
@@ -53,7 +54,9 @@ CHAIN_FILE = "chain.toml"
 FORMAT = 1
 HOST = "127.0.0.1"
 MOST_NODES = 50
+"""Nodes of a network."""
 MOST_VALIDATORS = 100
+"""Validators of a network."""
 ROUND = 21
 """Places in a round of the mainnet; a network with fewer validators has shorter rounds."""
 MAJORITY = 17
@@ -62,7 +65,7 @@ KINDS_OF_PORTS = 4
 
 
 class NetworkKeys(msgspec.Struct, frozen=True):
-    """What is stored of a network between its starts."""
+    """The keys of a network, stored between its starts."""
 
     format: Annotated[int, Meta(ge=FORMAT, le=FORMAT)]
     nodes: Annotated[int, Meta(ge=1, le=MOST_NODES)]
@@ -71,7 +74,7 @@ class NetworkKeys(msgspec.Struct, frozen=True):
     committee: str
     emergency: str
     hardfork_after: int
-    """Seconds from the founding to the last hardfork; 0 where it is part of the founding."""
+    """Seconds from the founding to the last hardfork; 0 if it is part of the founding."""
 
     def key_of(self, name: AccountName) -> PrivateKey:
         return PrivateKey.from_wif(self.validators[name])

@@ -15,7 +15,9 @@ from ledgerd.supervision.work import Ended, Work
 STOP_SECONDS = 20.0
 LAST_LINES = 5
 LAST_BYTES = 4096
+"""Bytes at the end of a log from which its last lines are read when a node has failed."""
 LARGEST_LOG = 64 << 20
+"""Bytes of the log of a node; a larger one is set aside at the next start."""
 
 
 class MemberProcess:

@@ -10,17 +10,20 @@ from ledgerd.client.address import WEB, NodeAddress
 from ledgerd.client.blocking import HttpClient
 from ledgerd.client.envelope import ErrorAnswer, NodeCall, NotAnAnswer, batch_of, results_of
 from ledgerd.node.testnet.plan import HOST, MOST_VALIDATORS, Member
+from ledgerd.protocol.types.identifiers import block_number_of_hex
 from ledgerd.supervision.threads import thread_pool
 
 ANSWER_SECONDS = 5.0
 """Seconds for an answer; a node that takes longer is shown as one that does not answer."""
 LARGEST_ANSWER = 32 << 20
+"""Bytes of an answer."""
 
 Question = tuple[str, str, Sequence[object]]
 
 MOST_IRREVERSIBLE = 10_000
 """Irreversible blocks that are remembered; the lowest are forgotten first."""
 MOST_FAULTS = 100
+"""Faults that are remembered."""
 
 QUESTIONS: tuple[Question, ...] = (
     ("database_api", "get_dynamic_global_properties", []),
@@ -81,7 +84,7 @@ def inspect(member: Member) -> MemberStatus | None:
 
 
 class NetworkMonitor:
-    """Asks all nodes together, and remembers irreversible blocks."""
+    """Asks all nodes at once, and remembers irreversible blocks."""
 
     def __init__(self, members: Sequence[Member]) -> None:
         self._members = members
@@ -112,7 +115,7 @@ class NetworkMonitor:
         if status.head < self.highest[number]:
             self._blame(f"{name}: its head is block {status.head}, and block {self.highest[number]} was irreversible")
         self.highest[number] = max(block, self.highest[number])
-        if int(block_id[:8], 16) != block:
+        if block_number_of_hex(block_id) != block:
             return  # the id is not known to the node yet, and says so with zeros (spec 03, 19.1)
         known = self.irreversible.setdefault(block, block_id)
         if known != block_id:

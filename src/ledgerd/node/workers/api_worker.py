@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 
 class WorkerMetrics:
-    """Writes the numbers of one worker. A worker that replaces a dead one counts on from where that ended."""
+    """Writes the numbers of one worker. A worker that replaces a dead one continues its counts."""
 
     def __init__(self, descriptor: int, number: int, service: Service, methods: tuple[str, ...]) -> None:
         layout = worker_layout(methods)

@@ -21,5 +21,7 @@ def known_methods() -> tuple[str, ...]:
 
 
 def counted_methods(plugins: Iterable[str]) -> tuple[str, ...]:
-    """The same, and one name for all methods of each plugin of others, which only its process knows."""
+    """The methods as `known_methods`, and one name for all methods of each plugin of others, whose process alone knows
+    them.
+    """
     return (*known_methods(), *map(every_method_of, plugins))

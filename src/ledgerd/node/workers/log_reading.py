@@ -30,7 +30,7 @@ class _Batch:
         self.numbered: list[tuple[int, bytes]] = []
         self.question: AwaitedAnswer | None = None
         self.error: Exception | None = None
-        """What ended the reading behind them."""
+        """The error that ended the reading after these blocks."""
 
 
 class LogReading(Closing):
@@ -50,7 +50,7 @@ class LogReading(Closing):
         return self._asked.pids
 
     def read(self, packed: Iterator[tuple[int, bytes]]) -> Iterator[tuple[int, Block]]:
-        """Blocks with their numbers; an error of the log, or of decoding, comes behind the blocks before it."""
+        """Blocks with their numbers; an error of the log, or of decoding, comes after the blocks before it."""
         batches = _batches(packed)
         waiting = deque(islice(batches, 1))  # which the chain does itself, while the processes start
         while True:
@@ -78,7 +78,7 @@ class LogReading(Closing):
 
 
 def _batches(packed: Iterator[tuple[int, bytes]]) -> Iterator[_Batch]:
-    """An error of the log is handed on behind the blocks that were read before it."""
+    """An error of the log is handed on after the blocks that were read before it."""
     batch, size = _Batch(), 0
     try:
         for number, each in packed:

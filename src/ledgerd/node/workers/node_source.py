@@ -15,7 +15,7 @@ from ledgerd.node.workers.settings import WorkerSettings
 from ledgerd.projections.reading import ProjectionReader
 from ledgerd.rpc.api.node.dev_api import DEV_API, REVERTED
 from ledgerd.rpc.api.node.node_status import LatestStatus
-from ledgerd.rpc.call.cache import MAX_BYTES
+from ledgerd.rpc.call.cache import MOST_BYTES
 from ledgerd.rpc.http.routes import NodeHealth
 from ledgerd.rpc.http.service import PageRoutes, Service
 from ledgerd.rpc.link.link import Link
@@ -30,7 +30,7 @@ CHECK_SECONDS = 0.25
 class NodeSource:
     """The last commit of a node, with the changes of its pending transactions."""
 
-    cached_bytes = MAX_BYTES
+    cached_bytes = MOST_BYTES
 
     def __init__(self, link: Link, settings: WorkerSettings) -> None:
         self.main = link
@@ -83,7 +83,9 @@ async def watch_past(archive: Path, history: Path | None, changed: Callable[[], 
 
 
 def _marks(archive: Path, history: Path | None) -> tuple[int, ...]:
-    """When files were last added to a folder, and which file another is; a commit to that is no change."""
+    """When files were last added to the archive, and the inode of the history file; a commit to that does not change
+    it.
+    """
     return (*_facts(archive, ("st_ino", "st_mtime_ns")), *_facts(history, ("st_ino",)))
 
 

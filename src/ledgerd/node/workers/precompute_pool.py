@@ -11,8 +11,10 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Sequence
+from typing import cast
 
-from ledgerd.basics.frames import FrameBuffer, framed
+from ledgerd.basics.framing.connection import FrameConnection
+from ledgerd.basics.framing.frames import FrameFault, framed
 from ledgerd.node.config.options.application import LogFormat
 from ledgerd.node.workers.precompute_worker import MOST_RESULTS, introduction, request
 from ledgerd.protocol.blocks.block import Block
@@ -25,6 +27,7 @@ from ledgerd.supervision.work import Work
 COMMAND = module_command("ledgerd.node.workers.precompute_worker")
 
 MOST_PROCESSES = 2
+"""Processes that compute ahead."""
 SILENT_SECONDS = 20.0
 """A process that has answered nothing for so long hangs."""
 IDLE_SECONDS = 30.0
@@ -32,7 +35,7 @@ ENDING_SECONDS = 2.0
 
 
 def spare_processors() -> int:
-    """How many processes can compute ahead without taking the chain's own processor."""
+    """The number of processes that can compute ahead without taking the chain's own processor."""
     return processors_beside(MOST_PROCESSES)
 
 
@@ -40,18 +43,17 @@ class ProcessLost(Exception):
     """A process that computes ahead has ended, or hangs."""
 
 
-class PrecomputeProcess(asyncio.Protocol):
+class PrecomputeProcess(FrameConnection):
     """One process. Requests are sent at once, and answers come in the same order."""
 
     def __init__(self, process: Child, network: ChainParameters) -> None:
+        super().__init__(MOST_RESULTS)
         self.process = process
         self.answers = 0
         self.waiting = 0
         """Bytes of blocks without an answer yet."""
         self._network = network
         self._asked: deque[tuple[int, asyncio.Future[bytes | None]]] = deque()
-        self._frames = FrameBuffer(MOST_RESULTS)
-        self._transport: asyncio.Transport | None = None
 
     @classmethod
     async def start(cls, network: ChainParameters, log_format: LogFormat) -> PrecomputeProcess:
@@ -61,20 +63,18 @@ class PrecomputeProcess(asyncio.Protocol):
         return worker
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        if isinstance(transport, asyncio.Transport):
-            self._transport = transport
-            transport.write(framed(introduction(self._network)))
+        super().connection_made(transport)
+        cast("asyncio.Transport", transport).write(framed(introduction(self._network)))
 
-    def data_received(self, data: bytes) -> None:
-        """Give each request its results, once all of them are here."""
-        self._frames.add(data)
-        while self._asked and not self._frames.missing:
-            results = self._frames.next()
-            size, future = self._asked.popleft()
-            self.waiting -= size
-            self.answers += 1
-            if not future.done():
-                future.set_result(results)
+    def receive(self, frame: bytes) -> None:
+        """Give the oldest request its results."""
+        if not self._asked:
+            raise FrameFault("results that nobody waits for")
+        size, future = self._asked.popleft()
+        self.waiting -= size
+        self.answers += 1
+        if not future.done():
+            future.set_result(frame)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The process has ended: no request gets an answer any more."""
@@ -87,7 +87,7 @@ class PrecomputeProcess(asyncio.Protocol):
 
     async def precompute(self, packed: Sequence[bytes], signers_above: int) -> bytes:
         """The results for packed blocks. `ProcessLost`: it will not answer any more."""
-        if self._transport is None or self._transport.is_closing():
+        if self._transport is None or not self.is_open:
             raise ProcessLost("a process that computes ahead has ended")
         future: asyncio.Future[bytes | None] = asyncio.get_running_loop().create_future()
         size = sum(map(len, packed))
@@ -107,8 +107,7 @@ class PrecomputeProcess(asyncio.Protocol):
 
     async def stop(self) -> None:
         """Close its socket, which ends it; kill it if it does not end."""
-        if self._transport is not None:
-            self._transport.abort()
+        self.close()
         await self.process.stop(ENDING_SECONDS)
 
 

@@ -17,7 +17,7 @@ from types import TracebackType
 
 import msgspec
 
-from ledgerd.basics.frames import CutOff, framed, read_frame
+from ledgerd.basics.framing.frames import CutOff, framed, read_frame
 from ledgerd.codec import DecodeError, codec_of
 from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.blocks.precomputed import precompute
@@ -25,8 +25,9 @@ from ledgerd.protocol.networks.parameters import ChainParameters
 from ledgerd.supervision.this_process import search_rarely
 
 MOST_BYTES = 8 << 20
-"""Of a request. Its answer is smaller, unless nobody has signed what is in its blocks."""
+"""The most bytes of a request. Its answer is smaller, unless nobody has signed the transactions of its blocks."""
 MOST_RESULTS = 4 * MOST_BYTES
+"""Bytes of the results for one request."""
 
 _NUMBER = struct.Struct("<I")
 
@@ -50,7 +51,7 @@ def serve(connection: socket.socket) -> None:
 
 
 def results_for(asked: bytes, network: ChainParameters) -> bytes:
-    """The results for a request; of blocks behind one that cannot be decoded there are none."""
+    """The results for a request; of blocks after one that cannot be decoded there are none."""
     (signers_above,), place = _NUMBER.unpack_from(asked), _NUMBER.size
     read, results = codec_of(Block).decode_from, []
     while place < len(asked):

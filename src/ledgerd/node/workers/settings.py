@@ -37,7 +37,7 @@ class WorkerSettings(msgspec.Struct, frozen=True, kw_only=True):
     installed: tuple[str, ...] = ()
     """Plugins of others that run."""
     node: str = ""
-    """The HTTP endpoint of the node that takes the broadcasts of an API node; empty where they are refused."""
+    """The HTTP endpoint of the node that takes the broadcasts of an API node; empty if they are refused."""
 
 
 def worker_settings(configuration: Configuration) -> WorkerSettings:
@@ -69,7 +69,7 @@ class MetricsWorkerSettings(msgspec.Struct, frozen=True):
 
 
 class FeedOrder(msgspec.Struct, frozen=True):
-    """What the process that feeds PostgreSQL feeds, and whereto: its settings name the database."""
+    """The order of the process that feeds PostgreSQL: what it feeds, and the database in its settings."""
 
     data_dir: str
     chain_id: bytes
@@ -78,7 +78,7 @@ class FeedOrder(msgspec.Struct, frozen=True):
 
 
 class ExplorerArguments(msgspec.Struct, frozen=True):
-    """What the process of the explorer is told on its standard input."""
+    """The arguments of the explorer process, which come on its standard input."""
 
     settings: ExplorerSettings
     node: int

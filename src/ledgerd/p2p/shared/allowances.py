@@ -31,7 +31,7 @@ MEMBERS_OF_A_SIGNATURE = 50
 
 
 def signatures_of_time(seconds: float) -> int:
-    """What the time that a refused transaction took is charged as."""
+    """The signatures that are charged for the time that a refused transaction took."""
     return int(max(0.0, seconds - EASY_SECONDS) / SECONDS_OF_A_SIGNATURE)
 
 
@@ -63,15 +63,15 @@ class Allowance:
         self.offered = Quota(OFFERED, OFFERED_A_SECOND, now)
         """Transactions of clients that it is sent: signatures, or parts of 512 bytes (`p2p.talk.offers`)."""
         self.repeated = Quota(REPEATED, REPEATED_A_SECOND, now)
-        """Offers of transactions that the peer is sent again, likewise."""
+        """Transactions of clients that it is sent again: counted likewise."""
         self.reputation = 0
-        """Its recently accepted transactions, less some for each refused one."""
+        """Transactions of the peer that were accepted lately, less some for each refused one."""
         self.spent = 0.0
         """Seconds spent on its messages, without useful ones, by which `p2p.turns` orders the addresses."""
         self.handicap = 0.0
-        """Added to that, for whoever is to come after others who have cost more."""
+        """Seconds added to `spent`, so that the peer comes after others who have cost more."""
         self.useful = 0
-        """Its blocks that were applied and its transactions that were accepted."""
+        """Blocks of the peer that were applied, and its transactions that were accepted."""
 
 
 class Allowances:

@@ -19,9 +19,11 @@ from ledgerd.protocol.types.names import AccountName
 log = logging.getLogger(__name__)
 
 TIPS_ABOVE_HEAD = 5
-DEAD_FORK_GRACE_SECONDS = 60
-DEAD_FORK_GRACE_BLOCKS = 10
-MAX_SIZE_AHEAD = 2
+"""Heights above the head at which blocks of other branches are counted."""
+DEAD_FORK_GRACE_SECONDS, DEAD_FORK_GRACE_BLOCKS = 60, 10
+"""So soon after the start, a block without a parent this little below the head is not taken to be of a dead fork."""
+MOST_SIZES_AHEAD = 2
+"""A block may have so many times the size that is allowed at our head: validators vote on the size."""
 MOST_DECODED = 128 * 1024
 """Bytes of blocks without a checksum that are checked for one range; the reply ends there."""
 
@@ -30,14 +32,14 @@ class Acceptance(Enum):
     """The result of pushing a block, by the classes of spec 04, section 12."""
 
     ACCEPTED = auto()
-    """It was applied, and the head has moved."""
+    """The block was applied, and the head has moved."""
     ALREADY_KNOWN = auto()
     FORK_DB_ONLY = auto()
-    """It is not on the best branch, or not yet."""
+    """The block is not on the best branch, or not yet."""
     DEAD_FORK = auto()
-    """It is on a branch that cannot become the best."""
+    """The block is on a branch that cannot become the best."""
     REJECTED = auto()
-    """It breaks a rule."""
+    """The block breaks a rule."""
 
 
 def acceptance_of(outcome: Outcome, running: float) -> Acceptance:
@@ -86,7 +88,7 @@ class ChainAccess:
 
     @property
     def lib_id(self) -> BlockId:
-        """Its id by the state; zeros if the state does not have it."""
+        """The id of the last irreversible block, by the state; zeros if the state does not have it."""
         return self._chain.irreversible_id
 
     @property
@@ -108,7 +110,9 @@ class ChainAccess:
 
     @property
     def is_emergency(self) -> bool:
-        """Sent by pruned nodes only, as by the reference (spec 04, section 20)."""
+        """Whether an emergency is told to peers: only pruned nodes tell it, as in the reference (spec 04,
+        section 20).
+        """
         return self._chain.is_rolling and self._chain.is_emergency
 
     # -- blocks to serve and to recognise
@@ -179,10 +183,12 @@ class ChainAccess:
     @property
     def largest_block(self) -> int:
         """A multiple of the largest size that is allowed now: validators vote on it."""
-        return MAX_SIZE_AHEAD * self._chain.globals.maximum_block_size
+        return MOST_SIZES_AHEAD * self._chain.globals.maximum_block_size
 
     def is_signed(self, block: Block | SignedHeader) -> bool:
-        """With the signing key of now, which may be another in the branch: `False` proves nothing."""
+        """Whether the block is signed with the present signing key of its validator. On its branch another key may be
+        in force, so `False` proves nothing.
+        """
         return self._chain.is_signed(block)
 
     @property
@@ -201,12 +207,14 @@ class ChainAccess:
         return frozenset(transaction.id for transaction in self._chain.waiting)
 
     def accept_block(self, block: Block, now: float, *, is_syncing: bool) -> Acceptance:
-        """Push a block; during a sync with all checks too, which the reference omits, to be durable with `commit`."""
+        """Push a block. During a sync all checks are made too, though the reference omits them, and the block becomes
+        durable with `commit`.
+        """
         outcome = self._chain.push_block(block, commit=not is_syncing)
         return acceptance_of(outcome, now - self._started)
 
     def accept_blocks(self, blocks: Sequence[Block], now: float, seconds: float) -> list[Acceptance]:
-        """Push the first of these blocks of a sync, and those behind it that continue the head, for so long."""
+        """Push blocks of a sync: the first, and those after it that continue the head, for at most so many seconds."""
         since_start = now - self._started
         return [acceptance_of(outcome, since_start) for outcome in self._chain.push_blocks(blocks, seconds=seconds)]
 
@@ -233,10 +241,10 @@ class ChainAccess:
 
     @property
     def members_checked(self) -> int:
-        """Keys and members of authorities, for the latest transaction that was pushed."""
+        """Keys and members of authorities that were looked at for the latest pushed transaction."""
         return self._chain.members_checked
 
     @property
     def seconds_spent(self) -> float:
-        """The time that the same one took to apply, or to refuse."""
+        """Seconds that the latest pushed transaction took to be applied or refused."""
         return self._chain.seconds_spent

@@ -54,4 +54,4 @@ TRANSITIONS: dict[tuple[Mode, Cause], Mode] = {
     (F, Cause.ON_DEAD_FORK): S,
     (F, Cause.RESYNC): S,
 }
-"""Any other cause leaves the mode as it is."""
+"""The mode after a cause; any other cause leaves the mode as it is."""

@@ -16,7 +16,7 @@ from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId
 
 KNOWN_BLOCKS = 20
 SKIPPED_AT_ONCE = 16
-"""After so many messages that are not decoded, others are heard first: for some of them a key is recovered."""
+"""After this many messages that are not decoded, others are heard first: for some of them a key is recovered."""
 
 
 class Unfinished(Enum):
@@ -27,6 +27,7 @@ class Unfinished(Enum):
 
 EXCHANGE_REQUESTS, EXCHANGE_WINDOW = 3, 300
 BEATEN_SECONDS, LONGEST_BEATEN = 60, 300
+"""Seconds for which the branch of a peer counts as worse than ours: the first time, and the longest."""
 
 
 class Life(Enum):
@@ -45,7 +46,7 @@ class LifeEvent(Enum):
 
     OPENED = auto()
     WELCOMED = auto()
-    """Its hello lets the connection continue: either side recognises the other, or one of them is syncing."""
+    """The peer's hello lets the connection continue: either side recognises the other, or one of them is syncing."""
     ANSWERED = auto()
     ASKED = auto()
     DELIVERED = auto()
@@ -130,9 +131,9 @@ class Peer:
         self.failures = 0
         self.doubted_until = 0.0
         self.useful_at: float | None = None
-        """When it last sent a new block or transaction that was accepted."""
+        """When the peer last sent a new block or transaction that was accepted."""
         self.pushed_late: float | None = None
-        """Seconds from the slot of the last block that came from it first until it was here; nothing before one."""
+        """Seconds from the slot of the last block that came from it first until it was here; None before one."""
         self.beaten_until = 0.0
         """Until this time the peer's branch counts as worse than ours, whatever its height."""
         self.known_blocks: deque[BlockId] = deque(maxlen=KNOWN_BLOCKS)
@@ -237,7 +238,7 @@ class Peer:
             self.doubted_until = now + min(300.0, 15.0 * self.failures)
 
     def lose(self, now: float) -> None:
-        """Its whole branch is known and worse than ours: assume that for a time, longer each time."""
+        """The peer's whole branch is known and worse than ours: assume that for a time, longer each time."""
         self.fork_batches += 1
         self.beaten_until = now + min(BEATEN_SECONDS * self.fork_batches, LONGEST_BEATEN)
 

@@ -15,10 +15,12 @@ from ledgerd.p2p.shared.peer import Peer
 from ledgerd.protocol.blocks.block import Block
 
 FUTURE_LIMIT = 3600
-MAX_EARLY, MAX_EARLY_OF_ADDRESS = 64, 8
-MAX_REJECTIONS, QUIET_SECONDS = 3, 120
+MOST_EARLY, MOST_EARLY_OF_ADDRESS = 64, 8
+"""Blocks before their time that are kept, of all peers and of one address."""
+MOST_REJECTIONS, QUIET_SECONDS = 3, 120
+"""Refused blocks at one height after which gaps are not asked for, and for how long."""
 BLOCKS_AT_ONCE, SECONDS_AT_ONCE = 32, 0.01
-"""Of a sync, handed to the chain together: the block during which the time is over is the last. It is half a turn."""
+"""The most blocks of a sync that the chain gets at once, and the seconds after which no more are added: half a turn."""
 
 COUNTED_AS = {
     Acceptance.ACCEPTED: "accepted",
@@ -104,7 +106,7 @@ class Admission:
             self._rejections += 1
         else:
             self._rejected_number, self._rejections = number, 1
-        if self._rejections >= MAX_REJECTIONS:
+        if self._rejections >= MOST_REJECTIONS:
             self.quiet_until = self._core.now + QUIET_SECONDS
             self._rejected_number = self._rejections = 0
 
@@ -113,5 +115,5 @@ class Admission:
         owner = None if peer is None else peer.allowance
         mine = sum(each is owner for each, _ in self._early)
         is_near = block.timestamp <= self._core.now + FUTURE_LIMIT
-        if is_near and mine < MAX_EARLY_OF_ADDRESS and len(self._early) < MAX_EARLY:
+        if is_near and mine < MOST_EARLY_OF_ADDRESS and len(self._early) < MOST_EARLY:
             self._early.append((owner, block))

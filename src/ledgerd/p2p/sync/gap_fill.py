@@ -9,6 +9,7 @@ from ledgerd.p2p.sync.admission import Admission
 from ledgerd.p2p.wire.messages import GapFillReply, GapFillRequest
 
 MOST_BLOCKS = 100
+"""Blocks of one request for gaps."""
 COOLDOWN_SECONDS, ANSWER_SECONDS = 5, 15
 REPLY_BYTES = 1_900_000
 """The most that fits into a frame; the reference does not check that."""
@@ -27,7 +28,7 @@ class GapFill:
         self._guide: int | None = None
         self._base = 0
         self._begin_at: int | None = None
-        """Where the next request begins, if not at the head."""
+        """The block at which the next request begins, if not at the head."""
 
     def ask(self) -> None:
         core = self._core

@@ -209,7 +209,7 @@ class Intake:
         return False
 
     def reader_of(self, peer: Peer, frame: Frame) -> ReplyReader | None:
-        """What reads a reply with blocks, some at a time and none that were not asked for."""
+        """The reader of a reply with blocks: it decodes some at a time, and none that were not requested."""
         match frame.number:
             case BlockRangeReply.NUMBER:
                 asked: Collection[int] = self.ranges.asked_of(peer)
@@ -326,7 +326,7 @@ class Intake:
             self._admitted(batch, peer, block, self.admission.admit(peer, block, is_syncing=is_syncing))
 
     def _admitted(self, batch: Batch, peer: Peer | None, block: Block, outcome: Acceptance) -> None:
-        """What follows for the rest of the batch from what became of a block."""
+        """Continue with the rest of the batch, given the outcome for one block."""
         if outcome is Acceptance.ACCEPTED:
             batch.applied += 1
             self.applied(block)

@@ -14,6 +14,7 @@ from ledgerd.p2p.wire.frames import MAX_PAYLOAD
 from ledgerd.protocol.blocks.block import number_of_packed
 
 RANGE_BYTES = MAX_PAYLOAD - 65_536
+"""Bytes of blocks in a reply; the rest of the frame is for what comes with them."""
 MOST_IN_RANGE = 1_000
 """The most blocks that are looked up for one request."""
 LOOKUP_COST = 64

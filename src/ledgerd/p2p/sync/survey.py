@@ -29,12 +29,13 @@ AGAIN_SECONDS, ANSWER_SECONDS = 60.0, 15.0
 """Seconds before a peer is asked again, and until an answer counts as missing."""
 
 ASKED_AT_ONCE = 4
+"""Peers that are asked at a time for a run of blocks."""
 TRUSTED_NEEDED = 2
 RECENT_SECONDS = 60.0
 
 
 class NetworkSurvey(NamedTuple):
-    """What is seen of the network, against where we stand."""
+    """What peers show of the network, and the state of our own chain beside it."""
 
     head: int
     irreversible: int
@@ -45,7 +46,7 @@ class NetworkSurvey(NamedTuple):
     signers: int
     """Scheduled validators with signatures in the best run of blocks that was shown."""
     needed: int
-    """How many of them prove a run."""
+    """The number of peers that prove a run."""
     trusted: int
     own_signers: int
     """Scheduled validators that have made blocks of the last round of our own chain."""
@@ -85,8 +86,8 @@ class Survey:
         """A block that is to be confirmed."""
         self._agreeing: set[str] = set()
         self.is_confirmed: bool | None = None
-        """Whether the wanted block is at the beginning of a proven run, or two trusted peers have it; False where
-        another block is in its place, and nothing before that is known.
+        """Whether the wanted block is at the beginning of a proven run, or two trusted peers have it; False if
+        another block is in its place, and None before that is known.
         """
 
     @property

@@ -108,7 +108,7 @@ BLOCKS, BYTES, SECONDS = 2000, 4 << 20, 2.0
 
 
 class CommitSchedule:
-    """What has been applied since the last commit."""
+    """Says when a commit is due, by what was applied since the last one."""
 
     def __init__(self, core: Core) -> None:
         self._core = core

@@ -8,9 +8,12 @@ from ledgerd.p2p.wire.messages import NO_NODE, NodeId
 from ledgerd.protocol.types.endpoint import Endpoint
 
 FIRST_BACKOFF, LONGEST_BACKOFF = 30, 3600
+"""Seconds until a peer is dialled again: the first time, and the longest."""
 STABLE_SECONDS = 300
 MOST_DOUBLINGS = 7
+"""How often that is doubled while dials of an endpoint fail; for seeds it is not."""
 CONTACTS = 200
+"""Endpoints of peers that are remembered."""
 STALE_SECONDS = 24 * 3600
 
 
@@ -30,7 +33,7 @@ class Contact:
         self.next_attempt = now
         self.last_seen = now
         self.last_good = now
-        """When it was last connected, or first heard of."""
+        """The time when it was last connected, or first heard of."""
 
     def ended(self, connected_for: float | None, now: float, random: Random) -> None:
         self.peer = None

@@ -49,7 +49,7 @@ def answer(core: Core, hello: Hello) -> HelloReply:
 
 
 def recognised(chain: ChainAccess, hello: Hello) -> tuple[BlockId, BlockId]:
-    """The head and the irreversible block of a hello, each as far as we know it, zeros where we do not."""
+    """The head and the irreversible block of a hello, each as far as we know it, zeros if we do not."""
     if hello.head_block_num == 0:
         return NO_BLOCK, NO_BLOCK
     head = hello.head_block_id if _knows_head(chain, hello) else NO_BLOCK

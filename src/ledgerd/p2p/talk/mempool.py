@@ -33,7 +33,9 @@ class MempoolEntry(NamedTuple):
     """A transaction that was relayed."""
 
     reference: Transaction
-    """Its block and its end; without its operations, which take many times their bytes in memory."""
+    """The transaction without its operations, which take many times their bytes in memory: its reference block and
+    expiration are left.
+    """
     size: int
     is_provisional: bool
 

@@ -21,9 +21,9 @@ from ledgerd.protocol.types.identifiers import TransactionId
 
 ROUND_BLOCKS = 10
 FRESH_BLOCKS = 5
-"""What was sent so few blocks ago is not repeated yet: most transactions are in one of the next blocks."""
+"""A transaction is not repeated within so many blocks: most are in one of the next blocks."""
 MARGIN_SECONDS = 2
-"""What expires so soon is not sent: by the clock of a peer it may have expired, which is a strike."""
+"""A transaction that expires so soon is not sent: by a peer's clock it may have expired, which is a strike."""
 BYTES_OF_UNIT = 512
 """A transaction costs one for each signature, and no less than one for each so many bytes."""
 
@@ -45,7 +45,7 @@ class OfferedTransaction:
 
 
 class OfferProgress:
-    """How far a connection is in the offers, by their numbers."""
+    """The last offers that were sent over a connection, by their numbers."""
 
     __slots__ = ("repeated", "round_began", "round_end", "sent")
 
@@ -80,7 +80,9 @@ class Offers:
 
     @property
     def unconfirmed(self) -> int:
-        """How many no peer has: sent over no connection that is still open, and received over none."""
+        """The number of transactions that no peer has: sent over no connection that is still open, and received over
+        none.
+        """
         sent = max((progress.sent for progress in self._progress.values()), default=0)
         return sum(
             number > sent and not offer.left_at and not offer.is_received for number, offer in self._offers.items()
@@ -136,8 +138,8 @@ class Offers:
         return progress
 
     def _send(self, peer: Peer, after: int, last: int, limit: Quota, since: int) -> int:
-        """Send the pending ones after a number, up to another, of those that came before a block; returns the number up
-        to which nothing is left to send.
+        """Send the pending offers with numbers above `after` up to `last`, if they came before block `since`. Returns
+        the number up to which nothing is left to send.
         """
         if after >= last:
             return after
@@ -151,7 +153,7 @@ class Offers:
         return last
 
     def _has_sent(self, peer: Peer, offer: OfferedTransaction, limit: Quota) -> bool:
-        """Send an offer, or leave it out where it expires; `False` if that has to wait."""
+        """Send an offer, or skip one that expires; `False` if it has to wait."""
         core, transaction = self._core, offer.transaction
         if transaction.expiration <= core.now + MARGIN_SECONDS:
             return True

@@ -14,6 +14,7 @@ from ledgerd.p2p.wire.messages import KnownPeer, PeerExchangeRateLimited, PeerEx
 SPREAD_MICROSECONDS, FEW_PEERS = 100_000_000, 20
 """If there are fewer peers, they are asked one after the other within this time (spec 04, section 16)."""
 MOST_TAKEN = 20
+"""Endpoints that are read from one answer."""
 
 
 class PeerExchange:

@@ -23,6 +23,7 @@ class UnknownType(PeerFault):
 
 
 MAX_PAYLOAD = 2_097_152
+"""Bytes of the payload of a frame (spec 04, section 2)."""
 HEADER = struct.Struct("<II")
 
 

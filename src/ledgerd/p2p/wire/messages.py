@@ -8,6 +8,7 @@ import msgspec
 
 from ledgerd.codec import DecodeError, codec_of, declare
 from ledgerd.codec.partial import bytes_before
+from ledgerd.codec.types.numbered import NumberedRecord, by_number
 from ledgerd.codec.types.numbers import UInt8, UInt16, UInt32
 from ledgerd.codec.types.strings import FixedBytes
 from ledgerd.codec.types.varint import pack_varint
@@ -29,10 +30,8 @@ SYNC, FORWARD = 0, 1
 NORMAL, LOOKING, MINORITY = 0, 1, 2
 
 
-class Message(msgspec.Struct, frozen=True):
-    """A message; the class keyword `tag` is its number."""
-
-    NUMBER: ClassVar[int]
+class Message(NumberedRecord, frozen=True):
+    """A message of the peer protocol."""
 
     @property
     def frame(self) -> bytes:
@@ -185,10 +184,7 @@ class GapFillReply(Message, frozen=True, tag=5116):
     blocks: tuple[Block, ...]
 
 
-MESSAGES: dict[int, type[Message]] = {}
-for _kind in Message.__subclasses__():
-    _kind.NUMBER = int(_kind.__struct_config__.tag or 0)
-    MESSAGES[_kind.NUMBER] = _kind
+MESSAGES = by_number(Message)
 
 HELLO_WITHOUT_NODE_ID = bytes_before(Hello, "node_id")
 HELLO_SIZE = HELLO_WITHOUT_NODE_ID + len(NO_NODE)
@@ -220,7 +216,7 @@ def _read_hello(payload: bytes) -> Hello:
 
 
 class ReplyEnd(msgspec.Struct, frozen=True):
-    """What stands behind the blocks of a `BlockRangeReply`, and behind the block of a `BlockReply`."""
+    """The fields after the blocks of a `BlockRangeReply`, and after the block of a `BlockReply`."""
 
     next_available: UInt32
     is_last: bool

@@ -19,14 +19,14 @@ DECODED_BYTES = 65_536
 
 
 class _Tail(msgspec.Struct, frozen=True):
-    """What stands behind the blocks of a range."""
+    """The fields after the blocks of a range."""
 
     last_block_next_available: UInt32
     is_last: bool
 
 
 class ReplyReader:
-    """One reply: no more blocks of it are read than were asked for, and none behind one that was not asked for."""
+    """One reply: no more blocks of it are read than were asked for, and none after one that was not asked for."""
 
     def __init__(self, frame: Frame, asked: Collection[int], largest_block: int) -> None:
         self.number = frame.number
@@ -41,7 +41,7 @@ class ReplyReader:
         """Whether it holds more than is read of it."""
 
     def read(self) -> BlockRangeReply | GapFillReply | None:
-        """Read some more blocks; the reply when that was all."""
+        """Read some more blocks; returns the reply when all were read."""
         try:
             if self._left is None:
                 self._begin()

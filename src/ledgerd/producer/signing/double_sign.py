@@ -114,7 +114,7 @@ class LastSigned:
         self._last = signed
 
     def encoded(self, block: Block) -> bytes:
-        """What the file holds for a block without its transactions; for a signer, which writes it by itself."""
+        """The content of the file for a block without its transactions; a signer writes the file itself."""
         header = block.header
         plain = BlockHeader(
             header.previous, header.timestamp, header.validator, header.transaction_merkle_root, header.extensions

@@ -21,7 +21,7 @@ class KeyFileFault(Exception):
 
 
 class KeyFile(NamedTuple):
-    """What a file holds."""
+    """The content of a key file."""
 
     keys: tuple[PrivateKey, ...]
     is_open_to_others: bool

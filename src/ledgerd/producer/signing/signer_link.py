@@ -10,10 +10,10 @@ import asyncio
 import logging
 import ssl
 from collections.abc import Callable
-from typing import cast
 
 from ledgerd.basics.failures import reason_of
-from ledgerd.basics.frames import FrameBuffer, FrameFault
+from ledgerd.basics.framing.connection import FrameConnection
+from ledgerd.basics.framing.frames import FrameFault
 from ledgerd.producer.signing import signing_frames
 from ledgerd.producer.signing.signer_place import PlaceFault, SignerPlace, TlsFiles, tls_context
 from ledgerd.producer.signing.signings import ATTEMPT_SECONDS, ATTEMPTS, SignerReply
@@ -34,18 +34,13 @@ class SignerGone(ConnectionError):
     """The signer has closed the connection, or says what no signer says."""
 
 
-class SignerConnection(asyncio.Protocol):
+class SignerConnection(FrameConnection):
     """One connection, and the questions on it that have no answer yet."""
 
     def __init__(self) -> None:
-        self._frames = FrameBuffer(signing_frames.MOST_FRAME)
+        super().__init__(signing_frames.MOST_FRAME)
         self._waiting: dict[int, asyncio.Future[signing_frames.SignerAnswer]] = {}
         self._asked = 0
-        self._transport: asyncio.Transport | None = None
-
-    @property
-    def is_open(self) -> bool:
-        return self._transport is not None and not self._transport.is_closing()
 
     async def sign(self, key: PublicKey, header: BlockHeader) -> signing_frames.SignerAnswer:
         self._asked += 1
@@ -71,25 +66,17 @@ class SignerConnection(asyncio.Protocol):
         finally:
             del self._waiting[question.number]
 
-    def close(self) -> None:
-        if self._transport is not None:
-            self._transport.abort()
-
     # -- from the transport
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast("asyncio.Transport", transport)
+    def receive(self, frame: bytes) -> None:
+        answer = signing_frames.read_answer(frame)
+        future = self._waiting.get(answer.number)
+        if future is not None and not future.done():
+            future.set_result(answer)
 
-    def data_received(self, data: bytes) -> None:
-        try:
-            for frame in self._frames.frames_in(data):
-                answer = signing_frames.read_answer(frame)
-                future = self._waiting.get(answer.number)
-                if future is not None and not future.done():
-                    future.set_result(answer)
-        except FrameFault as fault:
-            self._give_up(SignerGone(f"it answers with {fault}"))
-            self.close()
+    def refuse(self, fault: FrameFault) -> None:
+        self._give_up(SignerGone(f"it answers with {fault}"))
+        self.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._give_up(SignerGone(str(exc) if exc else "it has closed the connection"))
@@ -110,7 +97,9 @@ class SignerLink:
         self._files = files
         self._context: ssl.SSLContext | None = None
         self._on_change = on_change
-        """Is called at each change with why nothing would be signed now; an empty text where it would."""
+        """Called at each change with the reason why nothing would be signed now; the text is empty if blocks
+        would be.
+        """
         self._reported: str | None = None
         self._connection: SignerConnection | None = None
 
@@ -154,7 +143,7 @@ class SignerLink:
             self._connection = None
 
     async def _problem(self) -> str:
-        """Why nothing would be signed now; empty where it would."""
+        """Why nothing would be signed now; empty if it would."""
         try:
             return (await self.status()).problem
         except (OSError, PlaceFault, FrameFault) as fault:
@@ -197,7 +186,7 @@ class SignerLink:
 
 
 async def status_of(place: SignerPlace, files: TlsFiles | None) -> tuple[signing_frames.SignerStatus | None, str]:
-    """How a signer is, or why that cannot be known."""
+    """The status of a signer, or the reason why it cannot be known."""
     link = SignerLink(place, files)
     try:
         return await link.status(), ""

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from ledgerd.protocol.types.endpoint import Endpoint
+from ledgerd.protocol.types.endpoint import LARGEST_PORT, Endpoint
 
 if TYPE_CHECKING:
     import ssl
 
 _TLS = re.compile(r"tls://(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})*):([0-9]{1,5})")
 """Parts of a name are neither empty nor longer than DNS has them: Python raises no OSError for those."""
-LARGEST_PORT = 65_535
 LONGEST_SOCKET_NAME = 100
 """Linux takes 107 bytes, macOS 103."""
 
@@ -67,7 +66,7 @@ class CertifiedPlace(msgspec.Struct, frozen=True):
 
     @property
     def files(self) -> TlsFiles | None:
-        """What a connection over TLS needs; nothing unless all of it is there."""
+        """The files that a connection over TLS needs; None unless all of them are configured."""
         if self.certificate is None or self.certificate_key is None or self.authority is None:
             return None
         return TlsFiles(self.certificate, self.certificate_key, self.authority)

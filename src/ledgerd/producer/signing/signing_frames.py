@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from ledgerd.basics.frames import FrameFault, framed
+from ledgerd.basics.framing.frames import FrameFault, framed
 from ledgerd.basics.printable import printable
 from ledgerd.codec import codec_of
 from ledgerd.codec.errors import CodecError
@@ -30,10 +30,11 @@ _HEAD = struct.Struct(">BBI")
 
 _ASK_TO_SIGN, _ASK_FOR_STATUS = 1, 2
 MOST_TEXT = MOST_FRAME - _HEAD.size
+"""Bytes of the text in an answer."""
 
 
 class SigningVerdict(IntEnum):
-    """What a signer answers."""
+    """The verdict in a signer's answer."""
 
     SIGNED = 0
     SIGNED_ANOTHER = 1
@@ -68,13 +69,13 @@ class SigningQuestion(NamedTuple):
 
 
 class StatusQuestion(NamedTuple):
-    """How the signer is."""
+    """A request for the status of the signer."""
 
     number: int
 
 
 class SignerAnswer(NamedTuple):
-    """What came of a question."""
+    """The answer to a question."""
 
     number: int
     verdict: SigningVerdict
@@ -93,14 +94,14 @@ class SignerAnswer(NamedTuple):
 
 
 class SignerStatus(msgspec.Struct, frozen=True):
-    """How a signer is, for people and for `ledgerd doctor`."""
+    """The status of a signer, for people and for `ledgerd doctor`."""
 
     validators: tuple[str, ...]
     keys: tuple[str, ...]
     last_slot: int
-    """Seconds since 1970; 0 where nothing was signed."""
+    """Seconds since 1970; 0 if nothing was signed."""
     problem: str
-    """Why it signs nothing now; empty where it would."""
+    """Why it signs nothing now; empty if it would."""
 
 
 def packed_question(question: SigningQuestion | StatusQuestion) -> bytes:

@@ -13,12 +13,13 @@ if TYPE_CHECKING:
     from ledgerd.chain.pending.generation import BlockDraft  # a signer loads nothing of the chain
 
 ATTEMPTS = 2
+"""How often the signer is asked for one slot."""
 ATTEMPT_SECONDS = 0.25
 """A question is given up after so long; both attempts together fit into the time in which a slot's block is made."""
 
 
 class SignerReply(NamedTuple):
-    """What became of a question: an answer, or why there is none."""
+    """The result of a question: an answer, or why there is none."""
 
     answer: SignerAnswer | None
     reason: str = ""
@@ -32,7 +33,7 @@ class Judged(NamedTuple):
 
 
 def judged(draft: BlockDraft, signing: SignerReply) -> Judged:
-    """What an answer means for the slot that it was asked for. A signature is checked before it is used."""
+    """The result of an answer for the slot that it was asked for. A signature is checked before it is used."""
     answer = signing.answer
     if answer is None:
         return Judged(TickOutcome.SIGNER_AWAY, f"the signer has not signed it: {signing.reason}")

@@ -33,9 +33,10 @@ SAME = 50_000
 ALIKE = 500_000
 """Answers of servers that differ by less agree with each other: each may have been on its way for so long."""
 FARTHEST_ALONE = 3 * MICRO
+"""Of several servers, one that answers alone is not believed if it differs by more: microseconds."""
 
 SENT, REPEATED = slice(40, 48), slice(24, 32)
-"""Where a question says when it was sent, and where the answer repeats it."""
+"""The bytes with the time at which a question was sent, and those where the answer repeats it."""
 
 Address = tuple[str, int]
 
@@ -57,10 +58,10 @@ def request(now: int) -> bytes:
 
 
 class NtpAnswer(msgspec.Struct, frozen=True):
-    """What a server has answered."""
+    """The answer of a server, in microseconds."""
 
     offset: int
-    """How far our clock is behind the server's."""
+    """Our clock is behind the server's by so much."""
     delay: int
 
 
@@ -86,7 +87,7 @@ class Round:
         self._asked[server] = packet[SENT]
 
     def answer(self, server: Address, packet: bytes, received: int) -> NtpAnswer | None:
-        """Read an answer; nothing where it answers no question of this round, or was given before."""
+        """Read an answer; None if it answers no question of this round, or was given before."""
         answer = answer_of(packet, received)
         if answer is None or server in self._answers or self._asked.get(server) != packet[REPEATED]:
             return None
@@ -118,7 +119,7 @@ def _average(values: Collection[int]) -> int:
 
 
 class AnswerVerdict(Enum):
-    """What became of an answer."""
+    """The outcome for an answer."""
 
     ACCEPTED = "accepted"
     TOO_SLOW = "too slow"
@@ -141,7 +142,7 @@ class NtpOffset:
         self._rejections = 0
         self._last_rejected = 0
         self.offset: int | None = None
-        """Microseconds to add to our clock; nothing before the first answer."""
+        """Microseconds to add to our clock; None before the first answer."""
 
     def is_due(self, now: int) -> bool:
         if self._accepted_at is None:

@@ -21,7 +21,7 @@ ANSWER_SECONDS = 1.0
 
 
 class NtpClient(asyncio.DatagramProtocol):
-    """Keeps the offset of our clock up to date."""
+    """Keeps the offset of our clock from that of time servers up to date."""
 
     def __init__(self, settings: NtpSettings, wall: Microseconds) -> None:
         self._servers: list[Address] = [*settings.servers]

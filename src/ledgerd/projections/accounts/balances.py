@@ -21,14 +21,14 @@ from ledgerd.state.views.view import View
 
 
 class Held(IntEnum):
-    """What an account may have, by its place in `Amounts`; histories store the numbers."""
+    """The holdings of an account, by their place in `Amounts`; histories store the numbers."""
 
     BALANCE = 0
     """Tokens that it can spend."""
     RESERVED = 1
     """Tokens set aside for its bids for accounts."""
     VESTING = 2
-    """Its own shares, also those that it has lent."""
+    """The account's own shares, including those that it has lent."""
     DELEGATED = 3
     """Shares that it has lent, or that are on their way back to it."""
     RECEIVED = 4
@@ -59,18 +59,20 @@ FIELDS: dict[Held, str] = {
 """The field of an account that has each."""
 
 Amounts = tuple[int, ...]
-"""What an account has of each holding, in the smallest unit: thousandths of a token, millionths of a share."""
+"""The amount that an account has of each holding, in the smallest unit: thousandths of a token, millionths of
+a share.
+"""
 
 NOTHING: Amounts = (0,) * len(Held)
 
 amounts_of: Callable[[Account], Amounts] = attrgetter(*(FIELDS[each] for each in Held))
 
 BALANCES = Trace(ACCOUNTS, attrgetter("name", *(FIELDS[each] for each in Held)))
-"""For an observer that wants `balance_changes`."""
+"""The trace of an observer that wants `balance_changes`."""
 
 
 class AccountChange(NamedTuple):
-    """What an account has before and after an operation, or a step of a block."""
+    """The holdings of an account before and after an operation, or a step of a block."""
 
     account: AccountName
     cause: ChangeCause
@@ -83,11 +85,13 @@ class PenaltyChange(NamedTuple):
 
     validator: AccountName
     percent: int
-    """In hundredths of a percent."""
+    """Hundredths of a percent."""
 
 
 def balance_changes(event: BlockApplied) -> Iterator[AccountChange]:
-    """In order, at most one for each operation and account. An account that hardfork 7 removes has nothing then."""
+    """Changes in their order, at most one for each operation and account. An account that hardfork 7 removes has
+    nothing afterwards.
+    """
     for cause, before, after in event.traced or ():
         had, has = before[1:] if before else NOTHING, after[1:] if after else NOTHING
         if had != has:
@@ -111,7 +115,7 @@ PENALTIES = PenaltySampler()
 
 
 def balances_in(view: View) -> Iterator[tuple[AccountName, Amounts]]:
-    """What accounts have in a state: the first rows of a table of balances. Who has nothing is left out."""
+    """The holdings of accounts in a state: the first rows of a table of balances. Accounts without any are left out."""
     for account in view.scan(ACCOUNTS):
         amounts = amounts_of(account)
         if amounts != NOTHING:

@@ -35,7 +35,7 @@ class AccountImage(NamedTuple):
     kind: ImageKind
     account: AccountName
     row: bytes
-    """The bytes of the object, or of the names; none where the account is gone."""
+    """The bytes of the object, or of the names; none if the account is gone."""
 
 
 BESIDE: tuple[tuple[ImageKind, Table[Any]], ...] = (
@@ -47,7 +47,7 @@ BESIDE: tuple[tuple[ImageKind, Table[Any]], ...] = (
 IMAGE_LAYOUT = sha256(
     "".join(f"{table.title}({table.fields})" for table in (ACCOUNTS, *(each for _, each in BESIDE))).encode()
 ).digest()
-"""What the bytes mean: those of another layout cannot be read."""
+"""The layout of the images: bytes of another layout cannot be read."""
 
 _numbered_name: Callable[[bytes], tuple[int, bytes]] = fields_reader(Account, ("id", "name"))
 _naming: dict[ImageKind, Callable[[bytes], bytes]] = {

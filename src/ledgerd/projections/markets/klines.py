@@ -49,7 +49,7 @@ REASONS: tuple[tuple[type[Operation], Callable[[Ledger, Any], int | None]], ...]
     (PmLeverageOpen, _named),
     (PmLeverageResolve, _named),
 )
-"""What makes a point, by the number that stands in it, and of which market."""
+"""The operations that make a point, with the number that the point stores for each, and the market concerned."""
 
 VIRTUAL = (PmLeverageLiquidate, PmBatchSettle, PmLeverageResolve)
 
@@ -64,7 +64,7 @@ def point_samplers(*, skips_virtual: bool = False) -> Samplers:
 
 
 class PointSampler(Sampler):
-    """What was bet on a market after an operation, as the bytes of a point."""
+    """The bets on a market after an operation, as the bytes of a point."""
 
     def __init__(self, reason: int, market_of: Callable[[Ledger, Any], int | None]) -> None:
         self._reason = reason

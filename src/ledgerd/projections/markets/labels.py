@@ -9,7 +9,7 @@ from ledgerd.projections.tables import market_records
 from ledgerd.state.store import Store
 
 UNCOUNTED_BEGINNING = "jurisdiction"
-"""Of tags."""
+"""Tags with this beginning are not counted."""
 
 MOST_TAGS = 32
 """Counted of a market, its first ones. The reference counts all, whenever somebody asks; here each is work in the block

@@ -26,7 +26,7 @@ _UINT32 = 0xFFFFFFFF
 
 
 class NewMetadata(NamedTuple):
-    """What the creator of a market says of it."""
+    """The metadata that the creator of a market gives."""
 
     market: int
     text: str
@@ -48,7 +48,7 @@ class MetadataSampler(Sampler):
 
 
 def expiry_of(ledger: Ledger, result_expiration: int, kept_days: int) -> int:
-    """When the metadata of a market is due to go."""
+    """The time at which the metadata of a market is removed."""
     return (result_expiration + ledger.median.pm_dispute_grace_sec + kept_days * DAY) & _UINT32
 
 

@@ -70,7 +70,7 @@ class MarketRecords(Projection):
 
 
 def count_open_bets(kept: Store, changed: Iterable[Change]) -> None:
-    """What is bet on the open markets of each oracle, kept by what each block changes (spec 11, section 4.2)."""
+    """Keep the sums of bets on the open markets of each oracle, by what each block changes (spec 11, section 4.2)."""
     changes: dict[AccountName, int] = defaultdict(int)
     for before, after in changed:
         was, now = _open_bets(before), _open_bets(after)

@@ -18,7 +18,7 @@ from ledgerd.state.tables.tables import Entity, ObjectId, Table, unique
 
 
 class PmMarketMeta(Entity):
-    """What the creator of a market said of it; lists are joined with commas."""
+    """The metadata that the creator of a market gave; lists are joined with commas."""
 
     market: ObjectId = 0
     category: str = ""
@@ -36,7 +36,7 @@ class PmMarketMeta(Entity):
 
 
 class MetaLabels(NamedTuple):
-    """What lists of markets are chosen by."""
+    """The labels by which lists of markets are chosen."""
 
     category: bytes
     subcategory: bytes
@@ -80,7 +80,7 @@ NEWEST = 0xFFFFFFFF
 
 
 class KlinePoint(NamedTuple):
-    """What was bet on a market, and on each of its outcomes, after something changed it."""
+    """The bets on a market and on each of its outcomes, after something changed them."""
 
     block: int
     timestamp: int
@@ -169,7 +169,7 @@ TAG_OF_CATEGORY = 3
 
 
 class PmLabelCount(Entity):
-    """How many markets have a label."""
+    """The number of markets that have a label."""
 
     kind: UInt8 = CATEGORY
     category: str = ""
@@ -193,7 +193,7 @@ LABEL_BY_COUNT = unique(
 
 
 class PmOpenBook(Entity):
-    """What is bet on all markets of an oracle that take bets."""
+    """The sum of bets on all markets of an oracle that take bets."""
 
     oracle: AccountName = NO_NAME
     bets_sum: ShareAmount = 0
@@ -204,7 +204,7 @@ OPEN_BOOK_BY_ORACLE = unique(PM_OPEN_BOOKS, "by_book_oracle", lambda book: (book
 
 
 class PmRecordsSince(Entity):
-    """From which block on all of this has been kept without a gap. There is one."""
+    """The block from which on all of this has been kept without a gap. There is one row."""
 
     block: UInt32 = 0
 

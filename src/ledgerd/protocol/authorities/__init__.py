@@ -1,1 +1,1 @@
-"""Who must sign, and whether those have who did."""
+"""Who must sign a transaction, and whether the keys that signed it suffice."""

@@ -15,7 +15,7 @@ from ledgerd.protocol.types.names import AccountName, word_order
 
 
 class MissingAuthority(RuleViolation):
-    """Accounts whose required authority was not given."""
+    """The authority of some accounts is required and was not given."""
 
     kind = ""
 
@@ -25,33 +25,33 @@ class MissingAuthority(RuleViolation):
 
     @classmethod
     def of(cls, account: AccountName) -> Self:
-        """The first account that is missing, where each operation is looked at by itself (spec 10, section 4.6)."""
+        """The error for one account, where each operation is checked by itself (spec 10, section 4.6)."""
         return cls((account,), shown=account)
 
 
 class MissingActive(MissingAuthority):
-    """No sufficient active authority."""
+    """The active authority of some accounts is not sufficient."""
 
     code, name, what = 3010000, "tx_missing_active_auth", "missing required active authority"
     kind = "Active"
 
 
 class MissingMaster(MissingAuthority):
-    """No sufficient master authority."""
+    """The master authority of some accounts is not sufficient."""
 
     code, name, what = 3020000, "tx_missing_master_auth", "missing required master authority"
     kind = "Master"
 
 
 class MissingRegular(MissingAuthority):
-    """No sufficient regular authority."""
+    """The regular authority of some accounts is not sufficient."""
 
     code, name, what = 3030000, "tx_missing_regular_auth", "missing required regular authority"
     kind = "Regular"
 
 
 class MissingOther(RuleViolation):
-    """An authority that an operation spells out was not given."""
+    """An authority that is written in an operation was not given."""
 
     code, name, what = 3040000, "tx_missing_other_auth", "missing required other authority"
 
@@ -61,13 +61,13 @@ class MissingOther(RuleViolation):
 
 
 class IrrelevantSignature(RuleViolation):
-    """A key that signed and is not required."""
+    """Some key has signed that is not required."""
 
     code, name, what = 3050000, "tx_irrelevant_sig", "irrelevant signature included"
 
 
 class IrrelevantApproval(RuleViolation):
-    """An account that approved and is not required."""
+    """Some account has approved that is not required."""
 
     code, name, what = 3070000, "tx_irrelevant_approval", "irrelevant approval included"
 
@@ -90,7 +90,7 @@ class Accounts(NamedTuple):
     master: GetAuthority
     regular: GetAuthority
     lookups: Lookups | None = None
-    """What one check leaves to the next; without it, each begins with nothing."""
+    """What checks have learned of members, for the next ones; if None, each check starts without it."""
 
 
 def required_authorities(operations: Iterable[Operation]) -> Authorities:
@@ -172,7 +172,7 @@ def _require_other_kinds(required: Authorities, accounts: Accounts, signing: Sig
 
 
 def _require_regular(required: Authorities, accounts: Accounts, signing: Signing) -> None:
-    """With regular authority, no other may be required in the same transaction."""
+    """Raise unless the regular authorities are given. No other authority may be required in the same transaction."""
     require(not required.active, "required_active.size() == 0: ")
     require(not required.master, "required_master.size() == 0: ")
     require(not required.other, "other.size() == 0: ")

@@ -20,25 +20,29 @@ from ledgerd.protocol.types.names import AccountName
 GetAuthority = Callable[[AccountName], Authority]
 
 MOST_MEMBERS = 5_000
-"""Keys and members that are looked at for whoever sends us something: so many has an account of 40 accounts of 40."""
+"""Keys and members that are looked at for a sender whom it costs nothing: as many as an account has whose 40 members
+have 40 each.
+"""
 
 
 class TooManyMembers(Exception):
-    """More members would have to be looked at than may be. No rule is broken: nothing may take it for one."""
+    """The bound on members was reached. No rule is broken: the caller must not report one."""
 
 
 class Lookups:
-    """What is known of members, by the way of looking them up, and a count of those that were looked at."""
+    """The graphs of members, one for each way of looking them up, and a count of the members that were looked at."""
 
     def __init__(self, most: int | None = None) -> None:
         self.checked = 0
-        """Keys and members, since the bound was set."""
+        """Keys and members that were looked at since the bound was set."""
         self._most = most
         self._graphs = WeakKeyDictionary[GetAuthority, MemberGraph]()
-        """Ways that count their own looks refer to this: no circle keeps what they read from."""
+        """Weak keys: a lookup function that counts refers to this object, and no reference cycle may keep alive what it
+        reads.
+        """
 
     def graph(self, get: GetAuthority) -> MemberGraph:
-        """Of one way of looking members up: for one check, as the next one may get another."""
+        """The graph for one lookup function; a check holds on to it, since a later check may get another."""
         known = self._graphs.get(get)
         if known is None or known.is_large:
             known = self._graphs[get] = MemberGraph()
@@ -66,11 +70,11 @@ PRE_APPROVED = AccountName("temp")
 """The account whose active and regular authority need no signature (spec 01, section 10.2, quirk)."""
 
 MOST_LANES, RESULT_LANES = 2_000_000, 30
-"""What a web remembers, in lanes of its states; the result of a walk takes as much memory as so many."""
+"""The most lanes of states that a web remembers, and the lanes that the result of a walk counts for."""
 
 
 class AuthorityNode:
-    """An authority as the keys that signed leave it."""
+    """An authority, with what the keys that signed contribute to it."""
 
     __slots__ = ("authority", "bit", "is_reached", "lacking", "lacking_alone", "marks", "members", "shift")
 
@@ -78,15 +82,17 @@ class AuthorityNode:
         self.authority = authority
         self.members = members
         self.bit = self.shift = 0
-        """Of an account that was met as a member or by its name; other authorities have none."""
+        """The bit and the lane of an account that was met as a member or by its name; 0 for other authorities."""
         self.marks = 0
-        """The keys that are used when it is walked."""
+        """The keys that a walk over it uses, as a mask."""
         self.is_reached = False
-        """Whether keys alone reach it: then no member is asked. No key at all does not reach a threshold of zero."""
+        """Whether keys alone reach the threshold; then no member is asked. A threshold of zero is not reached without a
+        key.
+        """
         self.lacking = authority.weight_threshold
-        """What members have to bring."""
+        """The weight that members have to add."""
         self.lacking_alone = 0
-        """What they have to bring beside those who are approved before anybody is asked."""
+        """The weight that they have to add beside the members that are approved from the start."""
         if not authority.key_auths.keys().isdisjoint(keys.keys()):
             self._mark(keys)
 
@@ -102,24 +108,26 @@ class AuthorityNode:
 
 
 class WalkState:
-    """Who is approved, and who is known to fail then: the same for all checks in which the same have been approved."""
+    """The accounts that are approved, and those known to fail then. All checks with the same approved accounts share a
+    state.
+    """
 
     __slots__ = ("approved", "failing", "lanes", "later", "marking", "measured", "results")
 
     def __init__(self, approved: int) -> None:
         self.approved = approved
         self.failing = [0] * (MAX_DEPTH + 1)
-        """By the depth at which they are met, the accounts that were walked in vain."""
+        """For each depth at which they are met, the accounts whose walk has failed."""
         self.lanes = 0
-        """In the lane of each account, what it has."""
+        """In the lane of each account, the weight that it has reached, as `FULL` less what it lacks."""
         self.measured = 0
-        """The accounts whose lanes are right."""
+        """The accounts whose lanes are up to date."""
         self.marking: list[int] = []
         """For each key, the accounts that mark it when they fail at depth 1."""
         self.later: dict[AccountName, WalkState] = {}
-        """When one more is approved."""
+        """The state after one more approved account, by its name."""
         self.results: tuple[dict[AuthorityNode, WalkResult], ...] = ({}, {})
-        """By depth, what has come of walks that began here and may have approved others."""
+        """For each depth, the results of walks that began in this state and may have approved accounts."""
 
     def lacking(self, node: AuthorityNode) -> int:
         return FULL - (self.lanes >> node.shift & (1 << LANE) - 1)
@@ -129,7 +137,7 @@ class WalkState:
         self.measured |= node.bit
 
     def after(self, name: AccountName, graph: MemberGraph) -> WalkState:
-        """The state when one more account is approved. Whom that may satisfy is not known to fail any more."""
+        """The state after one more approved account. Accounts that it may satisfy are no longer known to fail."""
         later = WalkState(self.approved | graph.bit(name))
         later.measured = self.measured
         later.marking = self.marking.copy()
@@ -143,11 +151,11 @@ class WalkState:
 
 
 WalkResult = tuple[bool, WalkState | None, int]
-"""Whether an authority was reached, the state then if it is another one, and the keys that were used."""
+"""Whether an authority was reached, the state after the walk if it is another one, and the keys that were used."""
 
 
 class Web:
-    """What checks with the same keys, approvals and way of looking members up know of the accounts they meet."""
+    """The accounts that were met by checks with the same keys, approvals and lookup function."""
 
     def __init__(
         self,
@@ -164,10 +172,10 @@ class Web:
         for name in self.approvals:
             approved |= self.graph.bit(name)
         self.beginning = WalkState(approved)
-        """Before anybody is asked."""
+        """The state before any walk."""
         self.beginning.marking = [0] * len(self.keys)
         self.marks = 0
-        """The keys that anybody marks who was met."""
+        """The keys that any account or authority met so far marks."""
         self.holders = [0] * len(self.keys)
         """For each key, the accounts that mark it."""
         self._get = get
@@ -219,7 +227,7 @@ class Web:
         return later
 
     def after_approval(self, state: WalkState, name: AccountName) -> WalkState:
-        """The state when one more account is approved that was not walked: its owners do not mark its keys."""
+        """The state after one more account is approved without a walk, so that its owners do not mark its keys."""
         later = self._after(state, name)
         if any(holders & self.graph.bits[name] for holders in self.holders):
             later.failing[1] = 0

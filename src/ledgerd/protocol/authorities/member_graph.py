@@ -1,8 +1,9 @@
-"""Who is a member of whom, in numbers: a bit for each account, and a lane for what members bring to each account.
+"""Who is a member of whom, in numbers: a bit for each account, and a lane for the weight that members add to each
+account.
 
-A set of accounts is a mask of bits, so two sets are compared at once, however large they are. What all accounts have
-from their approved members is one number with a lane of bits for each, to which an account that is approved adds its
-weight in all of them at once. So a check does not look at each member of each account again.
+A set of accounts is a mask of bits, so two sets are compared at once, however large they are. The weights that all
+accounts have from their approved members are one number with a lane of bits for each account; an account that is
+approved adds its weight in all lanes at once. So a check does not look at each member of each account again.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from ledgerd.protocol.types.names import AccountName, text_order
 LANE: Final = 40
 """Bits of a lane: room for a threshold of 32 bits, and for weights of 16 bits of a million members."""
 FULL: Final = 1 << LANE - 1
-"""What stands in the lane of an account that lacks nothing: so its highest bit says whether anything is lacking."""
+"""The lane of an account that lacks nothing: the highest bit says whether anything is lacking."""
 MOST_MEMBERS, MOST_NAMES = 2_000_000, 4_096
-"""What is remembered from check to check; with more names, every number would be so much longer."""
+"""Members, and names, that are kept from check to check. More names would make every number longer."""
 FEW = 8
-"""With less than one in so many members chosen, it is quicker to look at the bits than at the members."""
+"""If less than one in so many members is chosen, looking at the bits is faster than looking at the members."""
 
 
 class GraphRow:
@@ -42,7 +43,7 @@ class GraphColumn:
 
     def __init__(self) -> None:
         self.weights = 0
-        """In the lane of each owner."""
+        """The weight of this account for each owner, in the lane of that owner."""
         self.owners = 0
 
     def add(self, owner: GraphRow, weight: int) -> None:
@@ -55,7 +56,7 @@ class GraphColumn:
 
 
 class MemberGraph:
-    """The authorities of one kind that were met. They are known by the objects that they are; nobody changes one."""
+    """The authorities of one role that were met, known by object identity; an authority never changes."""
 
     def __init__(self) -> None:
         self.bits: dict[AccountName, int] = {}
@@ -68,7 +69,7 @@ class MemberGraph:
 
     @property
     def is_large(self) -> bool:
-        """Whether it is better to begin again."""
+        """Whether the graph has grown so much that a new one should replace it."""
         return self._size > MOST_MEMBERS or len(self._names) > MOST_NAMES
 
     def bit(self, name: AccountName) -> int:
@@ -81,7 +82,7 @@ class MemberGraph:
 
     @property
     def full(self) -> int:
-        """In each lane, what stands in it when nothing is lacking."""
+        """`FULL` in the lane of every account."""
         if self._full_lanes < len(self._names):
             self._full_lanes = len(self._names)
             self._full = int.from_bytes(FULL.to_bytes(LANE // 8, "little") * self._full_lanes, "little")
@@ -117,7 +118,7 @@ class MemberGraph:
         return column
 
     def members(self, authority: Authority) -> int:
-        """The accounts in an authority that is not looked up as that of a member."""
+        """The members of an authority that is not that of an account, as a mask."""
         if not authority.account_auths:
             return 0
         known = self._masks.get(id(authority))
@@ -133,7 +134,7 @@ class MemberGraph:
         return mask
 
     def names(self, mask: int, width: int = 1) -> list[AccountName]:
-        """The accounts of a mask; or of lanes, in each of which no more than one bit is set."""
+        """The accounts of a mask; with the width of a lane, of lanes that have at most one bit set each."""
         return [self._names[place // width] for place in places(mask)]
 
     def chosen(self, mask: int, authority: Authority) -> list[AccountName]:

@@ -23,10 +23,10 @@ AgentKeys = Callable[[AccountName, str], Iterable[PublicKey]]
 
 
 class TransactionKeys:
-    """The keys that signed a transaction, and what its checks have found out of accounts by them.
+    """The keys that signed a transaction, and what its checks have learned of accounts by them.
 
-    Each operation is checked by itself, so nothing that one has approved counts for another (spec 10, section 4.4,
-    quirk B). But whoever fails while nobody is approved fails for all of them, and is walked once.
+    Each operation is checked by itself, so an approval for one does not count for another (spec 10, section 4.4, quirk
+    B). But an account that fails while nobody is approved fails for all operations, and is walked once.
     """
 
     def __init__(self, keys: Collection[PublicKey], accounts: authority_check.Accounts) -> None:
@@ -36,7 +36,7 @@ class TransactionKeys:
         self._proved: dict[tuple[AccountName, bool], bool] = {}
 
     def begin(self, members: GetAuthority) -> Signing:
-        """A check that begins again, with the way of looking members up."""
+        """A new check, with this lookup of members."""
         web = self._webs.get(members)
         if web is None:
             web = self._webs[members] = Web(members, self.signed, self.accounts.lookups)
@@ -50,7 +50,9 @@ class TransactionKeys:
         return known
 
     def _is_proved(self, name: AccountName, *, regular: bool) -> bool:
-        """Each attempt begins again, and the active authority's members are asked for their active ones (quirk A)."""
+        """Try the possible authorities, each in a new check; the members of the active one are asked for their active
+        ones (quirk A).
+        """
         accounts = self.accounts
         members = accounts.regular if regular else accounts.active
         return (
@@ -142,10 +144,10 @@ class _Check:
     def _require_signed(
         self, name: AccountName, higher: tuple[GetAuthority, ...], missing: type[authority_check.MissingAuthority]
     ) -> None:
-        """Whether the account's own authority or a higher one is satisfied, or an agent has signed.
+        """Raise unless the account's own authority or a higher one is satisfied, or an agent has signed.
 
-        The marks of an attempt count for the rest of the operation, also those of failed parts; unless all of it fails,
-        and an agent has signed (spec 10, section 4.4, quirk C).
+        The marks of an attempt count for the rest of the operation, also those of failed parts. If all of it fails and
+        an agent has signed, they do not (spec 10, section 4.4, quirk C).
         """
         attempt = self.signing.copy()
         if attempt.name_satisfied(name):
@@ -161,13 +163,15 @@ class _Check:
 
 
 def _keys_of_agents(operation: Operation, name: AccountName, agent_keys: AgentKeys) -> Iterable[PublicKey]:
-    """Operations that cannot be delegated are checked again here, since an imported state may allow them."""
+    """The keys of agents that may sign an operation. It is checked here too whether it can be delegated, since an
+    imported state may allow what cannot.
+    """
     title = name_of(type(operation))
     return () if title in NEVER_DELEGABLE else agent_keys(name, title)
 
 
 def left_to_agents(required: Authorities, keys: TransactionKeys) -> Authorities:
-    """The names that need an agent, when each is checked by itself (spec 10, section 4.4, step 1)."""
+    """The names that need an agent when each name is checked by itself (spec 10, section 4.4, step 1)."""
     return Authorities(
         active=tuple(name for name in required.active if not keys.proves(name)),
         regular=tuple(name for name in required.regular if not keys.proves(name, regular=True)),
@@ -177,7 +181,9 @@ def left_to_agents(required: Authorities, keys: TransactionKeys) -> Authorities:
 def require_agents(
     operation: Operation, names: Authorities, keys: Collection[PublicKey], agent_keys: AgentKeys
 ) -> None:
-    """Each of the names still has an agent that signed and may sign this operation (spec 10, section 4.4, step 2)."""
+    """Raise unless each of the names has an agent that signed and may sign this operation (spec 10, section 4.4, step
+    2).
+    """
     asked: tuple[tuple[type[authority_check.MissingAuthority], tuple[AccountName, ...]], ...] = (
         (authority_check.MissingActive, names.active),
         (authority_check.MissingRegular, names.regular),

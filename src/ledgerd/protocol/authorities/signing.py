@@ -14,7 +14,7 @@ from ledgerd.protocol.types.names import AccountName
 
 
 class Signing:
-    """Which accounts are approved and which keys are used in a check, so far."""
+    """The accounts that are approved and the keys that are used so far in one check."""
 
     __slots__ = ("_state", "_used", "_web", "idle_approvals")
 
@@ -47,7 +47,7 @@ class Signing:
         return self._walked(self._web.authority(authority), 0)
 
     def approve(self, name: AccountName) -> None:
-        """An account counts as approved from now on, though its members were not asked."""
+        """Approve an account without asking its members."""
         self.idle_approvals -= {name}
         if not self._web.graph.bit(name) & self._state.approved:
             self._state = self._web.after_approval(self._state, name)
@@ -65,7 +65,9 @@ class Signing:
     # -- the walk
 
     def _walked(self, node: AuthorityNode, depth: int) -> bool:
-        """Walk an authority, or know what has come of it in the same state: the checks of a transaction ask often."""
+        """Walk an authority, or take the remembered result for the same state: the checks of a transaction repeat
+        walks.
+        """
         state = self._state
         result = state.results[depth].get(node)
         if result is None:
@@ -148,7 +150,9 @@ class Signing:
         return lacking <= 0
 
     def _is_all_known(self, node: AuthorityNode, depth: int) -> bool:
-        """Whether it does not matter which of the members are asked that are not approved."""
+        """Whether every member that is not approved is known to fail, and would mark no unused key: then none has to be
+        asked.
+        """
         state = self._state
         members = node.members & ~state.approved
         return not (members & ~state.failing[depth] or self._marks_of(members, depth, state))
@@ -173,7 +177,7 @@ class Signing:
         return lacking
 
     def _settle(self, node: AuthorityNode, depth: int) -> None:
-        """Remember that an account has failed, and nobody was approved meanwhile."""
+        """Remember that an account has failed, in the state in which nobody else was approved."""
         state, web = self._state, self._web
         state.failing[MAX_DEPTH] |= node.bit
         if depth < MAX_DEPTH:
@@ -184,7 +188,7 @@ class Signing:
                     state.marking[place] |= node.bit
 
     def _marks_of(self, members: int, depth: int, state: WalkState) -> int:
-        """The unused keys that members would mark of which it is known that they fail at a depth."""
+        """The unused keys that these members would mark; each of them is known to fail at this depth."""
         marks, unused = 0, self._web.marks & ~self._used
         if unused and members:
             marking = self._web.holders if depth == MAX_DEPTH else state.marking

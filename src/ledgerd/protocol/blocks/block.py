@@ -30,7 +30,9 @@ EXCEPTED_BLOCKS: dict[int, MerkleRoot] = {
     4138790: MerkleRoot(bytes.fromhex("f65a3a788a2ef52406d8ba5705d7288be228403f")),
     5435426: MerkleRoot(bytes.fromhex("0b32538b2d22bd3146d54b6e3cb5ae8b9780e8a5")),
 }
-"""By number, the merkle root that the transactions really have. Their active authorities may be missing too."""
+"""The merkle root that the transactions of a block really have, by its number. Their active authorities may be missing
+too.
+"""
 
 
 NO_TRANSACTIONS = MerkleRoot(bytes(20))
@@ -66,7 +68,7 @@ HeaderExtensions = Annotated[tuple[HeaderExtension, ...], sorted_by(extension_or
 
 
 class BlockHeader(msgspec.Struct, frozen=True):
-    """What a validator signs."""
+    """The part of a block that its validator signs."""
 
     previous: BlockId
     timestamp: Time

@@ -36,7 +36,7 @@ def precompute(block: Block, network: ChainParameters, *, with_signers: bool = T
 
 
 def apply_precomputed(block: Block, chain_id: bytes, results: bytes, place: int) -> int:
-    """Store the results for a block, which begin at a place, where its properties find them; the place behind them."""
+    """Store the results for a block, which begin at a place, where its properties find them; the place after them."""
     block_id, root, key = OF_BLOCK.unpack_from(results, place)
     place += OF_BLOCK.size
     block.remember(BlockId(block_id), MerkleRoot(root), None if key == NULL_KEY else PublicKey(key))

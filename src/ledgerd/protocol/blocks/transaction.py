@@ -82,7 +82,7 @@ class Transaction(msgspec.Struct, frozen=True, dict=True):
         return tuple(required_authorities((operation,)) for operation in self.operations)
 
     def signature_digest(self, chain_id: bytes) -> bytes:
-        """What signatures sign: the chain, then the unsigned bytes."""
+        """The hash that signatures sign: of the chain id, then the unsigned bytes."""
         return hashlib.sha256(chain_id + self.unsigned).digest()
 
     def check(self, network: ChainParameters) -> None:

@@ -7,11 +7,11 @@ from ledgerd.codec.json.errors import JsonError
 
 ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 
-MAX_TEXT = 2_097_152
+LONGEST_TEXT = 2_097_152
 """The size of the largest block. The reference reads any length; no longer text can be part of the ledger."""
 
-MAX_DATA = 4_096
-"""Only keys and memos are ever written, and a memo has less than 2,048 bytes."""
+LONGEST_DATA = 4_096
+"""The most bytes that are written: only keys and memos are, and a memo has less than 2,048 bytes."""
 
 _WHITESPACE = " \t\n\v\f\r"
 _SYMBOLS = ALPHABET.encode()
@@ -38,12 +38,12 @@ _JOINS = tuple(
     )
     for lane in _LANES
 )
-"""For each step: how many bits a digit has, those of every second digit, and what a high digit counts for too much."""
+"""For each step: the bits of a digit, those of every second digit, and the excess of a high digit."""
 
 
 def encode(data: bytes) -> str:
-    if len(data) > MAX_DATA:
-        raise EncodeError(f"{len(data)} bytes are too many for base58: at most {MAX_DATA}")
+    if len(data) > LONGEST_DATA:
+        raise EncodeError(f"{len(data)} bytes are too many for base58: at most {LONGEST_DATA}")
     number = int.from_bytes(data, "big")
     zeros = len(data) - len(data.lstrip(b"\0"))
     if len(data) <= _LONGEST_KEY:
@@ -92,8 +92,8 @@ def decode(text: str) -> bytes:
         data = number.to_bytes((number.bit_length() + 7) // 8, "big")
         return bytes(len(digits) - len(digits.lstrip(b"\0"))) + data if digits.startswith(b"\0") else data
     body = text.partition("\0")[0].strip(_WHITESPACE)
-    if len(body) > MAX_TEXT:
-        raise DecodeError(f"{len(body)} characters are too many for base58: at most {MAX_TEXT}", PARSE_ERROR)
+    if len(body) > LONGEST_TEXT:
+        raise DecodeError(f"{len(body)} characters are too many for base58: at most {LONGEST_TEXT}", PARSE_ERROR)
     digits = body.encode("ascii", "replace").translate(_DIGITS)
     if _NO_DIGIT in digits:
         raise JsonError(PARSE_ERROR, "Unable to decode base58 std::string ${base58_str}", {"base58_str": text})

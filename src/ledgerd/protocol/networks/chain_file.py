@@ -37,6 +37,7 @@ LARGEST_FILE = 4 << 20
 """Bytes, of a file with the accounts of a large genesis."""
 
 MOST_PARTS = 16
+"""Parts of a key with dots, which nest as deeply."""
 _WORD = r"""(?:[\w-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')"""
 _DEEP_KEY = re.compile(rf"(?<![\w-])(?:{_WORD}[ \t]*\.[ \t]*){{{MOST_PARTS - 1}}}{_WORD}")
 """The time and memory to read a key grow with the square of its parts: 60,000 of them took minutes and 3 GB."""
@@ -147,7 +148,7 @@ READERS: dict[str, Callable[[object, str, Path], Any]] = {
 
 
 def _last_hardfork(document: dict[str, Any], base: ChainParameters, path: Path) -> tuple[Hardfork, ...]:
-    """Those that the network knows of, which may stop before the latest: its version is that of the last one."""
+    """The hardforks that the network knows, which may stop before the latest: its version is that of the last one."""
     latest = base.last_hardfork.number
     last = document.get(LAST_HARDFORK, latest)
     if type(last) is not int or not 0 <= last <= latest:

@@ -91,7 +91,7 @@ class ChainParameters(msgspec.Struct, frozen=True, kw_only=True):
     bandwidth_average_window_seconds: Period
 
     master_auth_recovery_period: Seconds
-    """How long an account can be recovered with a master authority that it had before."""
+    """The time in which an account can be recovered with a former master authority."""
     master_update_limit: Seconds
     """The least time between two changes of a master authority."""
     account_on_sale_delay: Seconds
@@ -102,7 +102,7 @@ class ChainParameters(msgspec.Struct, frozen=True, kw_only=True):
     committee_request_per_time: Seconds
     """Seconds between two requests of the same creator."""
     committee_request_processing: Period
-    """Every so many blocks."""
+    """The number of blocks between two times when requests are processed."""
 
     default_distribution_epoch_length: Annotated[int, Meta(ge=1, le=BLOCKS_PER_YEAR)]
     min_distribution_epoch_length: Annotated[int, Meta(ge=1, le=BLOCKS_PER_YEAR)]
@@ -117,7 +117,7 @@ class ChainParameters(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def emergency_max_validator_missed_blocks(self) -> int:
-        """Missed in an emergency, so many blocks shut a validator down."""
+        """Missed blocks that shut a validator down in an emergency."""
         return EMERGENCY_MISSED_ROUNDS * self.max_validators
 
     @property
@@ -131,7 +131,7 @@ class ChainParameters(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def version(self) -> int:
-        """What validators announce: the version of the last hardfork (the reference refuses any other)."""
+        """The version that validators announce: that of the last hardfork (the reference refuses any other)."""
         return self.last_hardfork.version
 
     @property

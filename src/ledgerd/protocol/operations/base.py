@@ -76,7 +76,7 @@ class Operation(msgspec.Struct, frozen=True):
 
     EN: ClassVar[Words]
     RU: ClassVar[Words]
-    """How the explorer tells it, in each of its languages."""
+    """The sentences of the explorer, in each of its languages."""
     COMMAND: ClassVar[str] = ""
     """A plain name of its command in the wallet, where its own name is long or obscure; both are commands."""
     FEE: ClassVar[Fee | None] = None
@@ -91,12 +91,14 @@ class Operation(msgspec.Struct, frozen=True):
         raise NotImplementedError
 
     def authorities(self) -> Authorities:
-        """Who must agree: the accounts whose fields are marked so, unless the declaration says it itself."""
+        """The required authorities: of the accounts in fields that are marked so, unless the declaration overrides
+        this.
+        """
         return _REQUIRED[type(self)](self)
 
 
 class _Required(dict[type[Operation], Callable[[Operation], Authorities]]):
-    """Who must agree to operations of a kind, compiled at the first one."""
+    """The required authorities of operations of one kind, compiled at the first one."""
 
     def __missing__(self, kind: type[Operation]) -> Callable[[Operation], Authorities]:
         found = [(field, asked) for role, asked in _SIGNERS.items() for field in fields_marked(kind, role)]

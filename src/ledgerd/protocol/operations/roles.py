@@ -20,17 +20,19 @@ from ledgerd.protocol.types.names import AccountName
 
 
 class Role(Enum):
-    """What an account has to do with an operation. Its history has the operation, unless it is `ABSENT` as well."""
+    """The relation of an account to an operation. The history of the account has the operation, unless it is `ABSENT`
+    as well.
+    """
 
     ACTIVE = auto()
     MASTER = auto()
     REGULAR = auto()
-    """Its authority of this kind is required."""
+    """The authority of this kind is required of the account."""
     ACTOR = auto()
     """The account that acts, though no account is asked to sign: the operation is outgoing for it."""
     SENDER = auto()
     RECIPIENT = auto()
-    """What the operation is about goes from the one to the other."""
+    """The subject of the operation goes from the sender to the recipient."""
     PAYER = auto()
     PAYEE = auto()
     """Tokens or shares leave the balance of the one, or come to that of the other, by this operation itself."""
@@ -39,20 +41,20 @@ class Role(Enum):
     section 13).
     """
     TOUCHED_IF_NAMED = auto()
-    """The same, where the field is not empty."""
+    """The same as `TOUCHED`, if the field is not empty."""
     ABSENT = auto()
-    """Its history does not have the operation."""
+    """The history of the account does not have the operation."""
     TAKER = auto()
     """The operation is incoming for it even where it acts itself; for the sender, where the field is empty."""
 
 
 class Meaning(Enum):
-    """What any other field means."""
+    """The meaning of any other field."""
 
     AMOUNT = auto()
     """The amount, where that is not the first one."""
     PAID = auto()
-    """What the payer pays and the payee gets, where that is another one than the amount."""
+    """The amount that the payer pays and the payee gets, if it is not the field for the amount."""
     MEMO = auto()
     """A text for the recipient, which a wallet may encrypt."""
     REMARK = auto()
@@ -64,7 +66,7 @@ class Meaning(Enum):
     WHOLE_PERCENT = auto()
     """The number counts hundredths of a percent, or percents."""
     WEIGHT = auto()
-    """How much a vote weighs; whatever is not a number counts as one where it is not empty."""
+    """The weight of a vote; a value that is not a number counts as one unless it is empty."""
     NEW_NAME = auto()
     """The name of an account that does not exist yet."""
     LABEL = auto()
@@ -74,7 +76,7 @@ class Meaning(Enum):
 
 
 class IdOf(Enum):
-    """What the number in a field identifies."""
+    """The kind of thing that the number in a field identifies."""
 
     MARKET = auto()
     BET = auto()
@@ -132,7 +134,7 @@ def _holds_asset(field: Field) -> bool:
 
 
 NO = "no_"
-"""How the name of a case begins that holds where nothing is in a field: no amount, false, or its default."""
+"""Begins the name of a case that holds if a field has nothing in it: no amount, false, or its default."""
 
 
 class Words(msgspec.Struct, frozen=True):

@@ -17,7 +17,7 @@ PROXY_DEPTH = 4
 """The most hops over which votes are passed on to a proxy."""
 
 TIME_CLASSES = 8
-"""How finely an oracle's times until its decisions are told apart."""
+"""The number of classes into which an oracle's times until its decisions are divided."""
 
 
 def _hex_of_shares(amounts: tuple[int, ...]) -> str:
@@ -90,7 +90,7 @@ ProxiedShares = Annotated[tuple[int, ...], SharesInMemory(PROXY_DEPTH)]
 """Shares of those who pass their votes on, by the number of hops."""
 
 TimeClasses = Annotated[tuple[int, ...], SharesInMemory(TIME_CLASSES)]
-"""How many decisions an oracle has taken so much time for (spec 07, section 10.1)."""
+"""The number of decisions of an oracle in each class of time (spec 07, section 10.1)."""
 
 NameRow = Annotated[tuple[AccountName, ...], NamesInMemory()]
 """A name for each place of a schedule; the empty one where there is none."""

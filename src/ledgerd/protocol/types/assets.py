@@ -212,7 +212,7 @@ def symbol_name(symbol: int) -> bytes:
 
 
 class Price(msgspec.Struct, frozen=True):
-    """What one amount is worth in another symbol."""
+    """The exchange rate of two symbols, as an amount of each: both are worth the same."""
 
     base: Asset
     quote: Asset

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+LARGEST_PORT = 65_535
+
 
 class Endpoint(NamedTuple):
     """A host, by name or by number, and a port of it."""

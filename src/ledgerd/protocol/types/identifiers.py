@@ -36,3 +36,8 @@ NO_BLOCK = BlockId(bytes(20))
 
 def block_number_of(block: BlockId) -> int:
     return int.from_bytes(block[:4], "big")
+
+
+def block_number_of_hex(block: str) -> int:
+    """The same for a block id in hex; `ValueError` if it does not begin with one."""
+    return int(block[:8], 16)

@@ -13,7 +13,7 @@ MAX_PERMLINK_LENGTH = 256
 
 
 def byte_length(text: str) -> int:
-    """How many bytes a text takes; all limits of the protocol are in bytes."""
+    """The bytes of a text; all limits of the protocol are in bytes."""
     return len(text) if text.isascii() else len(text_bytes(text))
 
 

@@ -43,7 +43,9 @@ def version_text(version: int) -> str:
 
 
 def _read_number(digits: str) -> int | None:
-    """What a C++ stream reads into 32 unsigned bits: a minus wraps, what is too large is no number."""
+    """The number that a C++ stream reads into 32 unsigned bits: a minus wraps, and a number that is too large
+    is none.
+    """
     magnitude = digits.lstrip("+-").lstrip("0") or "0"
     if len(magnitude) > _UINT32_DIGITS or int(magnitude) > _MAX_UINT32:
         return None

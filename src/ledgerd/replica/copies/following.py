@@ -20,7 +20,7 @@ import lmdb
 import msgspec
 
 from ledgerd.basics.closing import on_error
-from ledgerd.basics.frames import FrameBuffer, FrameFault
+from ledgerd.basics.framing.frames import FrameBuffer, FrameFault
 from ledgerd.basics.printable import printable
 from ledgerd.producer.signing.signer_place import tls_context
 from ledgerd.protocol.errors import OperatorError
@@ -41,17 +41,20 @@ SILENT_SECONDS = 20.0
 MESSAGE_SECONDS = 60.0
 """A message is whole within this time."""
 READ_AT_ONCE = 1 << 18
+"""Bytes that are read at once."""
 RECORDS_AT_ONCE = 500
 """Commits of the node that become one of ours while we are behind."""
 MOST_RECORD = 1 << 30
+"""Bytes of the changes of one commit."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 5.0
 """A node that starts again is followed again before its next blocks; a connection costs it little."""
 STOP_SECONDS = 1.0
-"""How often a silent connection looks whether it is to stop."""
+"""The pause after which a silent connection checks whether it is to stop."""
 LEAST_STATE = 1 << 20
 MOST_REASON = 500
 """Characters of why a node does not serve, which are logged and sent to clients."""
 MOST_CHAIN_ID = 32
+"""Bytes of the id of a chain."""
 
 
 class FollowStatus(msgspec.Struct, frozen=True):
@@ -62,13 +65,13 @@ class FollowStatus(msgspec.Struct, frozen=True):
     node_head: int = 0
     """The head of the node, as it was last received."""
     received_at: float = 0.0
-    """When the node last sent something, by the monotonic clock; 0.0 if never."""
+    """The time of the last message from the node, by the monotonic clock; 0.0 if there was none."""
     is_sound: bool = False
     """Whether its state may be served: it is whole, and no digest has differed."""
     problem: str = ""
     """Why the last connection ended; empty while one lasts."""
     refusal: str = ""
-    """Why the node does not serve it; empty where it does, or was not reached."""
+    """Why the node does not serve it; empty if it does, or was not reached."""
     has_differed: bool = False
     """Whether the state that is replaced now was another than the node's."""
 

@@ -58,7 +58,9 @@ class LoggedCopy:
         trim(self._log, ROLLING_BLOCKS)
 
     def append_records(self, first: int, records: bytes) -> None:
-        """Of `block_info`. `ChangeFault`: no block can have such a number. `StoreFull`: there is no room for them."""
+        """Append records of `block_info`. `ChangeFault`: no block can have such a number. `StoreFull`: there is no room
+        for them.
+        """
         if not 0 < first <= END - len(records) // RECORD_BYTES:
             raise ChangeFault(f"records of block {first}")
         require_room(self._folder)

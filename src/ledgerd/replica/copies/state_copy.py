@@ -29,15 +29,18 @@ from ledgerd.state.tables.tables import layout
 
 POSITION_KEY = VALUE + POSITION_VALUE.encode()
 LOADED_AT_ONCE = 8 << 20
+"""Bytes of a whole state that are written in one transaction."""
 APPLIED_AT_ONCE = 4 << 20
+"""Bytes of changes that wait in memory before they are written."""
 KEPT_BESIDE = 100
-"""What an entry takes in memory besides its key and value, about."""
+"""Bytes of memory for an entry besides its key and value, about."""
 MOST_HEADER = 1 << 20
 """The header is in memory until the other rows are there; it has some hundreds of entries."""
 LARGEST_REVISION = (1 << 32) - 1
+"""The highest number of a block."""
 PAGE = 4096
 ENTRY_BESIDE, PAGE_BESIDE = 10, 16
-"""What LMDB writes besides the key and the value of an entry, and on a page of its own for a large value."""
+"""Bytes that LMDB writes besides the key and the value of an entry, and on a page of its own for a large value."""
 
 
 class StateCopy:
@@ -219,7 +222,7 @@ class StateCopy:
 
 
 def stored_bytes(key: bytes, value: bytes) -> int:
-    """What LMDB needs for an entry, at least: a large value has pages of its own."""
+    """The least bytes that LMDB needs for an entry: a large value has pages of its own."""
     needed = ENTRY_BESIDE + len(key)
     if needed + len(value) <= PAGE // 2:
         return needed + len(value)

@@ -9,7 +9,7 @@ from contextlib import ExitStack, suppress
 
 import msgspec
 
-from ledgerd.basics.frames import FrameFault, read_frame_of
+from ledgerd.basics.framing.frames import FrameFault, read_frame_of
 from ledgerd.chain.log.rolling import ROLLING_BLOCKS
 from ledgerd.codec import codec_of
 from ledgerd.protocol.blocks.block import Block
@@ -38,6 +38,7 @@ from ledgerd.supervision.tasks import first_of
 log = logging.getLogger(__name__)
 
 HELLO_SECONDS = 5.0
+"""The time that a replica has for its first message."""
 STALLED_SECONDS = 30.0
 """A replica that takes nothing for so long is cut."""
 STATE_SECONDS = 3600.0
@@ -135,7 +136,7 @@ class Conversation:
     # -- sending
 
     async def _send(self, data: bytes) -> None:
-        """Send, and wait until there is room for more; never for long."""
+        """Send, and wait until there is room for more, but never for long."""
         self._writer.write(data)
         try:
             async with asyncio.timeout(STALLED_SECONDS):
@@ -144,7 +145,7 @@ class Conversation:
             raise Cut(f"it took nothing for {STALLED_SECONDS:g} seconds") from None
 
     async def _send_state(self) -> None:
-        """Send a whole state; its blocks go ahead, so that it may be served as soon as it is there."""
+        """Send a whole state. Its blocks are sent before it, so that it may be served as soon as it has arrived."""
         with self._source.snapshot() as now:
             await self._send_blocks(now.irreversible)
             await self._send_info(now.revision, now.irreversible)
@@ -162,7 +163,7 @@ class Conversation:
             self._position, self._place = now.position, place
 
     async def _follow(self, stack: ExitStack) -> None:
-        """Send what there is, for ever; the digest is of use once the replica has come up to the node."""
+        """Send changes for ever. The digest is of use once the replica has reached the head of the node."""
         is_counted = False
         while True:
             changed = self._hub.next_change
@@ -199,7 +200,7 @@ class Conversation:
             await self._send(packed_check(self._position, digest))
 
     async def _send_blocks(self, irreversible: int) -> None:
-        """What became irreversible goes ahead of the changes that may delete it from the state."""
+        """Send blocks that became irreversible, before the changes that may delete them from the state."""
         while self._next_block <= irreversible:
             first, blocks, size = self._next_block, list[bytes](), 0
             with self._source.snapshot() as now:
@@ -239,7 +240,7 @@ def _pieces(now: HeldCommit, number: int) -> Iterator[dict[bytes, bytes]]:
 
 
 def _first_block(source: NodeFiles, now: HeldCommit, hello: ReplicaHello) -> int:
-    """The first block that a replica is to be sent: behind its log, where that has our blocks and is not far behind."""
+    """The first block that a replica is to be sent: after its log, where that has our blocks and is not far behind."""
     irreversible = now.irreversible
     if hello.logged > 0 and irreversible - hello.logged <= MOST_MISSING:
         block = source.blocks.packed(now.view, hello.logged)

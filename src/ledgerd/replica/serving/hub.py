@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable
 from typing import NamedTuple
 
-from ledgerd.basics.frames import FrameFault
+from ledgerd.basics.framing.frames import FrameFault
 from ledgerd.replica.digest import packed_digest
 from ledgerd.replica.serving.node_digest import NodeDigest
 from ledgerd.replica.source import NodeFiles
@@ -19,6 +19,7 @@ ROUND = 21
 """Blocks between two digests: a round of the schedule."""
 
 KEPT_DIGESTS = 32
+"""The latest digests that are kept."""
 RETRY_SECONDS = 1.0
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 
-from ledgerd.basics.frames import FrameBuffer
+from ledgerd.basics.framing.frames import FrameBuffer
 from ledgerd.replica.digest import MODULUS, hash_of
 from ledgerd.replica.source import NAMES, HeldCommit, NodeFiles
 from ledgerd.state.files.change_frames import MOST_FRAME, ChangeFault, RecordFrame, opened, read_part

@@ -14,9 +14,11 @@ from ledgerd.basics.quotas import Recent
 MOST_STRANGERS = 16
 """Connections that have shown nothing yet, of all addresses that have never shown a right certificate."""
 MOST_STRANGERS_OF_ADDRESS = 4
+"""Connections of one address that have not shown what they are."""
 KNOWN_ADDRESSES = 64
 """Addresses that have shown one: they need no place of the others."""
 MOST_REPLICAS = 32
+"""Replicas that are served."""
 
 
 class HeldPlace:
@@ -72,7 +74,7 @@ class ReplicaPlaces:
         self._places: dict[HeldPlace, None] = {}
 
     def enter(self, owner: str) -> HeldPlace | None:
-        """A place for a replica of an owner; nothing where all are taken by owners that have no more than it."""
+        """A place for a replica of an owner; None if all are taken by owners that have no more than it."""
         if len(self._places) >= MOST_REPLICAS:
             counts = Counter(each.owner for each in self._places)
             (largest, most), *_ = counts.most_common(1)

@@ -31,10 +31,12 @@ from ledgerd.supervision.tasks import Tasks, first_of
 log = logging.getLogger(__name__)
 
 STATES_AT_ONCE = 2
+"""Replicas that are sent a whole state at a time."""
 UNSENT_BYTES = 1 << 18
-"""What waits in memory for one replica."""
+"""Bytes that wait in memory for one replica."""
 PAUSE_SECONDS = 0.1
 MOST_NOTICES = 65_536
+"""Notices of commits that are read at once."""
 STRANGERS = LineRate("connections of replicas that were refused", 5, 1 / 12)
 OPTION = "state-stream-endpoint"
 
@@ -48,7 +50,7 @@ class ReplicaCaller:
         if isinstance(address, tuple):
             self.address, self.who = charged_as(address[0]), f"{address[0]}:{address[1]}"
         self.owner = self.address
-        """Whose place it takes as a replica: that of its certificate, once it has shown one."""
+        """The name under which it counts as a replica: that of its certificate, once it has shown one."""
         self.writer: asyncio.StreamWriter | None = None
         self.conversation: Conversation | None = None
         self.hello: ReplicaHello | None = None

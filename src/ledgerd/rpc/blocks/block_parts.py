@@ -31,7 +31,7 @@ class BlockOpening(NamedTuple):
 
 
 class TransactionReference(msgspec.Struct, frozen=True):
-    """What a transaction begins with."""
+    """The first fields of a transaction."""
 
     ref_block_num: UInt16
     ref_block_prefix: UInt32
@@ -45,7 +45,7 @@ BEFORE_OPERATIONS = bytes_before(Transaction, "operations")
 
 
 class TransactionClosing(msgspec.Struct, frozen=True):
-    """What stands behind the operations of a transaction."""
+    """The fields after the operations of a transaction."""
 
     extensions: Extensions
     signatures: tuple[Signature, ...]

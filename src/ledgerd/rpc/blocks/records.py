@@ -18,6 +18,7 @@ from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId
 
 _FORM = struct.Struct("<20sIIQI")
 RECORD_BYTES = _FORM.size
+"""Bytes of the record of a block."""
 
 FILE_NAME = "block_info"
 
@@ -29,7 +30,7 @@ class BlockInfo(msgspec.Struct, frozen=True):
     block_size: UInt32 = 0
     average_block_size: UInt32 = 0
     aslot: UInt64 = 0
-    """Its slot, counted from the genesis."""
+    """The slot of the block, counted from the genesis."""
     last_irreversible_block_num: UInt32 = 0
     """The value right after the block was applied."""
 
@@ -71,7 +72,7 @@ class BlockRecorder(Observer):
 
 
 class BlockRecords:
-    """Reads the file while the recorder writes it."""
+    """Reads the file of records while the recorder writes it."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / FILE_NAME

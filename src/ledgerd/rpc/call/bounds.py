@@ -11,6 +11,7 @@ from ledgerd.rpc.call.errors import INVALID_REQUEST, PlainError
 from ledgerd.rpc.call.limits import Limits
 
 SECONDS_BETWEEN_LINES = 60.0
+"""The pause between two log lines on limits that were reached."""
 
 MOST_COUNTED = 1_000
 """Pairs of a limit and an address that are counted separately between two lines; others are counted together."""
@@ -33,7 +34,7 @@ class RequestBudget:
 
     def __init__(self, limits: Limits, count: Callable[[str], None] = lambda _: None, share: str = "") -> None:
         self.share = share
-        """What is charged for broadcasts (see `Asker`)."""
+        """The name under which broadcasts are charged (see `Asker`)."""
         self._limits = limits
         self._count = count
         self._names = 0

@@ -9,13 +9,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-MAX_BYTES = 32 * 1024 * 1024
+MOST_BYTES = 32 * 1024 * 1024
+"""Bytes of the answers of one worker that are kept."""
 LONGEST_REQUEST = 4 * 1024
+"""Bytes of a request whose answer is kept."""
 LONGEST_ANSWER = 1024 * 1024
+"""Bytes of an answer that is kept."""
 
 _MARK = b'"id"'
 _LAST_MARK = _MARK + b":"
 _LONGEST_END = len(b"999999999}")
+"""Bytes behind the beginning of a request: a number as its id, and the bracket that closes it."""
 # Ids whose text in the answer is their text in the request: small whole numbers, and strings without escapes.
 _ID = re.compile(rb'"id"[ \t\r\n]*:[ \t\r\n]*((?:0|[1-9][0-9]{0,8})(?=[ \t\r\n]*[,}])|"[A-Za-z0-9_.-]{0,64}")')
 
@@ -34,7 +38,7 @@ class CachedAnswer:
 class AnswerCache:
     """Answers by request. When it is full, all are dropped."""
 
-    def __init__(self, entries: int = 10_000, most_bytes: int = MAX_BYTES) -> None:
+    def __init__(self, entries: int = 10_000, most_bytes: int = MOST_BYTES) -> None:
         self._entries = entries
         self._most_bytes = most_bytes
         self._openings: dict[bytes, CachedAnswer] = {}

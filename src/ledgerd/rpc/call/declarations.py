@@ -57,7 +57,7 @@ class Nothing(msgspec.Struct, frozen=True):
 
 
 class Answering(Enum):
-    """When a method answers."""
+    """Whether a method answers at once, later, or again and again."""
 
     AT_ONCE = "at once"
     LATER = "later"
@@ -100,7 +100,7 @@ class Method:
         self.examples: Sequence[Sequence[Json]] = ()
         self.alias_of = ""
         self.described: dict[str, Json] | None = None
-        """Its method object of OpenRPC, where another process has written that."""
+        """The OpenRPC description of the method, if another process has written it."""
 
     @cached_property
     def _hints(self) -> dict[str, object]:
@@ -142,7 +142,7 @@ def _answering(function: Callable[..., object]) -> Answering:
 
 
 def deferral_of(function: Callable[..., object]) -> str:
-    """Why a call of a function returns before anything of it has run; empty where it runs at once."""
+    """Why a call of a function returns before anything of it has run; empty if it runs at once."""
     if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
         return "asynchronous"
     return "a generator" if inspect.isgeneratorfunction(function) else ""

@@ -56,7 +56,7 @@ class PlainError(Exception):
 
 
 class ServerFault(PlainError):
-    """The same where no client is at fault: it counts as failed."""
+    """The same error, if it is no fault of the client: it counts as failed."""
 
 
 class Unresolved(RuleViolation):

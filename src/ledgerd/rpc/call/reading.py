@@ -32,7 +32,7 @@ _WIDE = re.compile(rb"[\xf0-\xff]")
 
 
 def read_request(body: bytes) -> Json:
-    return parse(body, unicode_escapes=True, max_odd_values=MOST_ODD_VALUES, max_odd_escapes=MOST_ODD_ESCAPES)
+    return parse(body, unicode_escapes=True, most_odd_values=MOST_ODD_VALUES, most_odd_escapes=MOST_ODD_ESCAPES)
 
 
 class LargeBatch:

@@ -57,15 +57,15 @@ class Node:
         self.network = network
         self.reading = reading
         self.projections = projections
-        """Opens what is kept for APIs beside the state."""
+        """Opens the projections, which are kept beside the state."""
         self.main = main
         self.share = ""
-        """What is charged for broadcasts of who asks; see `Asker`."""
+        """The name under which broadcasts of the client are charged; see `Asker`."""
         self._services = dict(services or {})
         self._memory: dict[type, object] = {}
 
     def memory(self, kind: type[S]) -> S:
-        """What a family of methods keeps between the requests of one head, made when it is first asked for."""
+        """The memory of a family of methods between the requests at one head, made when it is first asked for."""
         found = self._memory.get(kind)
         if not isinstance(found, kind):
             found = self._memory[kind] = kind()

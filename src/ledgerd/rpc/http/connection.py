@@ -21,7 +21,7 @@ from ledgerd.rpc.http.streams.event_stream import EventStreamConnection
 HEALTH = b"/health"
 
 LARGE_ANSWER = 1 << 20
-"""Bytes of an answer that is not copied behind its head."""
+"""Bytes of an answer that is not copied after its head."""
 
 
 class Speech(Enum):

@@ -39,7 +39,7 @@ PARSED_BYTES = 4 * 1024
 """Received bytes that are parsed at once: a thousand small frames or requests take their time, and their memory."""
 
 PART_BYTES = 256
-"""What a parsed frame or request takes in memory besides its bytes."""
+"""Bytes of memory for a parsed frame or request besides its own bytes."""
 
 HEAD_END = b"\r\n\r\n"
 SEPARATORS = len(b": \r\n")
@@ -95,7 +95,7 @@ class Unread:
     def __init__(self) -> None:
         self._parts: deque[bytes] = deque()
         self._place = 0
-        """How much of the first part was taken."""
+        """The bytes of the first part that were taken."""
         self.size = 0
 
     def __len__(self) -> int:

@@ -33,6 +33,7 @@ NegotiatedRoutes = Mapping[bytes, Callable[[bytes], Page]]
 """Pages in several formats: the function that makes one gets the `Accept` header of the request."""
 
 LONGEST_ROUND = 1.0
+"""The longest pause between two looks for connections that are out of time."""
 
 ALWAYS_HELD = 64 * 1024
 """Bytes of requests that each connection may have buffered besides the total of all."""
@@ -41,7 +42,7 @@ READ_TURN_BYTES = 64 * 1024
 """Received bytes after which others are served first."""
 
 SECONDS_A_BYTE = 1e-8
-"""What it takes at least to read a byte of JSON."""
+"""The least time for reading a byte of JSON."""
 
 WRITE_BYTES = 64 * 1024
 """Bytes of answers that a client need not have taken for us to answer on."""
@@ -50,6 +51,7 @@ SPARE_PLACES = 64
 """Connections above the limits, which are served `/health` only."""
 
 SPARE_SECONDS = 5.0
+"""The time after which a connection above the limits is closed if nothing moves on it."""
 
 
 class Connection(asyncio.Protocol):
@@ -61,7 +63,7 @@ class Connection(asyncio.Protocol):
     def __init__(self, service: Server, asker: Asker = NOBODY) -> None:
         self.service = service
         self.turns = service.turns
-        """Whose work is done next."""
+        """Chooses the connection whose work is done next."""
         self.asker = asker
         self.host = ""
         """The address itself, where limits go by its network."""

@@ -7,14 +7,14 @@ invalid data closes the link.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 import msgspec
 
-from ledgerd.basics.frames import FrameBuffer, FrameFault, framed
+from ledgerd.basics.framing.frames import FrameFault, framed
 from ledgerd.codec.json.errors import Layer
 
-MAX_FRAME = 16 * 1024 * 1024
+MOST_FRAME = 16 * 1024 * 1024
 """The most bytes of a frame: more than the largest block, and than the largest request body that is passed on."""
 
 
@@ -89,19 +89,14 @@ class LinkFault(FrameFault):
 
 def frame(message: LinkMessage) -> bytes:
     payload = _encoder.encode(message)
-    if len(payload) > MAX_FRAME:
+    if len(payload) > MOST_FRAME:
         raise LinkFault(f"a message of {len(payload)} bytes")
     return framed(payload)
 
 
-class LinkReader:
-    """Splits the bytes of a link into messages."""
-
-    def __init__(self) -> None:
-        self._frames = FrameBuffer(MAX_FRAME)
-
-    def feed(self, data: bytes) -> Iterator[LinkMessage]:
-        try:
-            yield from map(_decoder.decode, self._frames.frames_in(data))
-        except msgspec.DecodeError as error:
-            raise LinkFault(str(error)) from error
+def read_message(payload: bytes) -> LinkMessage:
+    """The message in a frame. `LinkFault`: it is none."""
+    try:
+        return _decoder.decode(payload)
+    except msgspec.DecodeError as error:
+        raise LinkFault(str(error)) from error

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable
-from typing import cast
 
-from ledgerd.basics.frames import FrameFault
+from ledgerd.basics.framing.connection import FrameConnection
+from ledgerd.basics.framing.frames import FrameFault
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.rpc.call.errors import PlainError
 from ledgerd.rpc.link import frames
@@ -21,7 +21,8 @@ HEAD = "head"
 
 STOP = "stop"
 
-MAX_QUESTIONS = 4_096
+MOST_QUESTIONS = 4_096
+"""Requests of a worker that have no answer yet; a further one fails at once."""
 
 ANSWER_SECONDS = 60.0
 """A request takes one turn of the chain's thread at most; what takes longer, such as a confirmation, is an event."""
@@ -45,14 +46,13 @@ class Violation(RuleViolation):
         self.layers = frames.layers_of(refused.layers)
 
 
-class Link(asyncio.Protocol):
+class Link(FrameConnection):
     """The link of one worker. When it is closed, the node has ended, and the worker ends."""
 
     def __init__(self, number: int = 0, *, answer_seconds: float = ANSWER_SECONDS) -> None:
+        super().__init__(frames.MOST_FRAME)
         self.number = number
         self.lost = asyncio.Event()
-        self._transport: asyncio.Transport | None = None
-        self._reader = frames.LinkReader()
         self._answer_seconds = answer_seconds
         self._questions: dict[int, asyncio.Future[bytes]] = {}
         self._next_question = 0
@@ -69,7 +69,7 @@ class Link(asyncio.Protocol):
         self.lost.set()
 
     async def ask(self, topic: str, payload: bytes) -> bytes:
-        if self.lost.is_set() or len(self._questions) >= MAX_QUESTIONS:
+        if self.lost.is_set() or len(self._questions) >= MOST_QUESTIONS:
             raise Unreachable("the link is down" if self.lost.is_set() else "too many questions are open")
         self._next_question += 1
         number = self._next_question
@@ -97,17 +97,9 @@ class Link(asyncio.Protocol):
         self._send(frames.Alive())
         self._beat = asyncio.get_running_loop().call_later(ALIVE_SECONDS, self.beat)
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast("asyncio.Transport", transport)
-
-    def data_received(self, data: bytes) -> None:
-        try:
-            for message in self._reader.feed(data):
-                self._receive(message)
-        except FrameFault:
-            if self._transport is not None:
-                self._transport.abort()
-            raise
+    def refuse(self, fault: FrameFault) -> None:
+        self.close()
+        raise fault
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - the reason does not matter
         self.lost.set()
@@ -118,7 +110,8 @@ class Link(asyncio.Protocol):
                 answer.set_exception(Unreachable("the link is down"))
         self._subscribers.end()
 
-    def _receive(self, message: frames.LinkMessage) -> None:
+    def receive(self, frame: bytes) -> None:
+        message = frames.read_message(frame)
         match message:
             case frames.Reply(number, payload):
                 answer = self._questions.get(number)
@@ -136,7 +129,7 @@ class Link(asyncio.Protocol):
                 raise frames.LinkFault(f"a worker was told {message!r}")
 
     def _send(self, message: frames.LinkMessage) -> None:
-        if self._transport is not None and not self._transport.is_closing():
+        if self._transport is not None and self.is_open:
             self._transport.write(frames.frame(message))
 
 

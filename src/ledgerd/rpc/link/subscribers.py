@@ -9,9 +9,8 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-MAX_QUEUED_EVENTS = 256
-MAX_QUEUED_BYTES = 16 << 20
-"""Events of a topic that are kept for a subscriber, in bytes; all subscribers keep the same ones."""
+MOST_QUEUED_EVENTS, MOST_QUEUED_BYTES = 256, 16 << 20
+"""Events of a topic that are kept for a subscriber, and their bytes; all subscribers keep the same ones."""
 
 DELIVERED_AT_ONCE = 256
 """Subscribers that hear of an event before the loop does something else; each then has work of its own."""
@@ -37,7 +36,7 @@ class Subscription(AsyncGenerator[bytes, None]):
 
     def end(self) -> None:
         """End after the last event, or before it if there are too many."""
-        if len(self._events) >= MAX_QUEUED_EVENTS:
+        if len(self._events) >= MOST_QUEUED_EVENTS:
             self._events.popleft()
         self.deliver(None)
 
@@ -130,7 +129,7 @@ class Subscribers:
     def _deliver_next(self) -> None:
         topic, payload, rest = self._undelivered[0]
         subscriptions = self._subscriptions.get(topic, ())
-        room = min(MAX_QUEUED_EVENTS, MAX_QUEUED_BYTES // max(1, len(payload)))
+        room = min(MOST_QUEUED_EVENTS, MOST_QUEUED_BYTES // max(1, len(payload)))
         served = list(islice(rest, DELIVERED_AT_ONCE))
         for subscription in served:
             if subscription not in subscriptions:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from typing import cast
 
-from ledgerd.basics.frames import FrameFault
+from ledgerd.basics.framing.connection import FrameConnection
+from ledgerd.basics.framing.frames import FrameFault
 from ledgerd.codec.json.errors import Layer
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.rpc.call.errors import PlainError
@@ -24,49 +24,45 @@ LOGGED = Layer("the node's log says more", {})
 
 SENT_TO_ALL = frozenset((DETAILS, HEAD, HEALTH, PLUGIN_APIS, SHADOW_GATE, STATUS, STOP, PENDING))
 
-MAX_RUNNING = 256
+MOST_RUNNING = 256
 """Unanswered requests of one worker; with more, its socket is not read (back-pressure)."""
 
-MAX_PENDING_BYTES = 16 * 1024 * 1024
+MOST_PENDING_BYTES = 16 * 1024 * 1024
 """Bytes of pending changes kept for workers that start later; above that, a new worker sees only committed state."""
 
-MAX_UNREAD = 64 * 1024 * 1024
+MOST_UNREAD = 64 * 1024 * 1024
 """The largest send buffer of a worker's link."""
 
 
-class WorkerLink(asyncio.Protocol):
+class WorkerLink(FrameConnection):
     """The link to one worker."""
 
     def __init__(self, board: Switchboard, on_heartbeat: Callable[[], None]) -> None:
+        super().__init__(frames.MOST_FRAME)
         self._board = board
-        self._reader = frames.LinkReader()
-        self._transport: asyncio.Transport | None = None
         self._tasks = Tasks(self._failed)
         self.topics = set(SENT_TO_ALL)
         self.heartbeats = 0
         self._on_heartbeat = on_heartbeat
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast("asyncio.Transport", transport)
+        super().connection_made(transport)
         self._board.join(self)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - `workers` sees how the process ends
         self._board.leave(self)
         self._tasks.cancel()
 
-    def data_received(self, data: bytes) -> None:
-        try:
-            for message in self._reader.feed(data):
-                self._receive(message)
-        except FrameFault as fault:
-            log.error("the link to an API worker is cut: %(reason)s", {"reason": fault})  # noqa: TRY400 - a traceback does not help the operator
-            self.close()
+    def refuse(self, fault: FrameFault) -> None:
+        log.error("the link to an API worker is cut: %(reason)s", {"reason": fault})
+        self.close()
 
-    def _receive(self, message: frames.LinkMessage) -> None:
+    def receive(self, frame: bytes) -> None:
+        message = frames.read_message(frame)
         match message:
             case frames.Ask():
                 self._tasks.begin(self._work(message)).add_done_callback(self._worked)
-                if len(self._tasks) >= MAX_RUNNING and self._transport is not None:
+                if len(self._tasks) >= MOST_RUNNING and self._transport is not None:
                     self._transport.pause_reading()
             case frames.Subscribe(topic):
                 self.topics.add(topic)
@@ -97,22 +93,18 @@ class WorkerLink(asyncio.Protocol):
         self.close()
 
     def _worked(self, _: asyncio.Task[None]) -> None:
-        if self._transport is not None and not self._transport.is_closing() and len(self._tasks) < MAX_RUNNING:
+        if self._transport is not None and self.is_open and len(self._tasks) < MOST_RUNNING:
             self._transport.resume_reading()
 
     def send(self, framed: bytes) -> None:
         """Send a frame; disconnect the worker if its send buffer is full."""
-        if self._transport is None or self._transport.is_closing():
+        if self._transport is None or not self.is_open:
             return
-        if self._transport.get_write_buffer_size() > MAX_UNREAD:
+        if self._transport.get_write_buffer_size() > MOST_UNREAD:
             log.error("the send buffer of an API worker is full: its link is cut")
             self.close()
         else:
             self._transport.write(framed)
-
-    def close(self) -> None:
-        if self._transport is not None:
-            self._transport.abort()
 
 
 class Switchboard:
@@ -133,7 +125,7 @@ class Switchboard:
         self._links.add(link)
         for topic, payload in self._retained.items():
             link.send(frames.frame(frames.TopicEvent(topic, payload)))
-        if self._pending_bytes <= MAX_PENDING_BYTES:
+        if self._pending_bytes <= MOST_PENDING_BYTES:
             for framed in self._pending:
                 link.send(framed)
 
@@ -160,7 +152,7 @@ class Switchboard:
             self._pending_bytes = 0
             return
         self._pending_bytes += len(framed)
-        if self._pending_bytes <= MAX_PENDING_BYTES:
+        if self._pending_bytes <= MOST_PENDING_BYTES:
             self._pending.append(framed)
         else:
             self._pending.clear()

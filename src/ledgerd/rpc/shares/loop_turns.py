@@ -40,10 +40,10 @@ class LoopTurns:
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
         self._clock = clock
         self._ends: float | None = None
-        """When the present round has taken its time; None before its first work."""
+        """The time at which the present round ends; None before its first work."""
         self._is_in_turn = False
         self._turn_ends: float | None = None
-        """When the present turn has taken its time; None before its first work."""
+        """The time at which the present turn ends; None before its first work."""
         self._waiting: dict[str, deque[WaitingWork]] = {}
         self._order: list[tuple[float, int, str]] = []
         """A heap with one entry for each that waits: its time with that of its next work, a number that grows, and its
@@ -73,7 +73,7 @@ class LoopTurns:
         return self._clock() < self._turn_ends
 
     def wait(self, share: str, work: Callable[[], None], expected: float = 0.0) -> None:
-        """Do some work in a turn. What is expected to take long comes behind the short work of others."""
+        """Do some work in a turn. What is expected to take long comes after the short work of others."""
         if not self._waiting and self._ends is None:
             asyncio.get_running_loop().call_soon(self._round)
         is_new = share not in self._waiting

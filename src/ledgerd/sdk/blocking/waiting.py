@@ -63,7 +63,7 @@ class Blocking:
         return update_wrapper(blocking, function)
 
     def _wait(self, function: Callable[..., object], *arguments: object, **options: object) -> Any:  # noqa: ANN401
-        """What a function of the client returns, called in the client's thread."""
+        """Call a function in the thread of the client, and return its result."""
 
         async def called() -> object:
             found = function(*arguments, **options)

@@ -88,7 +88,7 @@ the text.
 
 
 class _ErrorText(NamedTuple):
-    """What an error object says, each part of the type that it should have."""
+    """The parts of an error object, each of the type that it should have."""
 
     code: int
     number: int
@@ -96,7 +96,9 @@ class _ErrorText(NamedTuple):
     shown: str
     """The innermost text, filled."""
     layout: str
-    """The same with places for values, so that no value is taken for a part of the rule; filled where there is none."""
+    """The text with places for values, so that no value is taken for a part of the rule; the filled text if it has
+    none.
+    """
     values: dict[str, Value]
 
 

@@ -28,7 +28,7 @@ class ClientLimits(msgspec.Struct, frozen=True, kw_only=True):
     stale_seconds: float = 60.0
     """A node whose head is so much older than that of another is asked last."""
     check_seconds: float = 30.0
-    """How often chain and head of a node are looked at, where there are several."""
+    """The pause between two checks of a node's chain and head, if there are several nodes."""
     poll_seconds: float | None = None
     """How often streams ask for new blocks; without it, three times in the interval of the chain's blocks."""
     stream_seconds: float | None = 300.0

@@ -48,7 +48,7 @@ class CallFailed(Exception):
 
 
 class Transport(Protocol):
-    """How bytes get to a node and back."""
+    """Carries bytes to a node and back."""
 
     async def post(self, body: bytes, most: int, *, is_repeatable: bool = True) -> HttpAnswer: ...
 

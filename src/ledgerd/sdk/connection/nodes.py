@@ -58,7 +58,7 @@ class Nodes(Caller):
         self.config: dict[str, Any] = {}
         """The constants of the chain, once a node was asked."""
         self.chain = chain.hex() if isinstance(chain, bytes) else chain and chain.lower()
-        """Its id in hex; where none was given, that of the first node that answered, and None before."""
+        """The id of the chain in hex; if none was given, that of the first node that answered, and None before."""
         self._order = NodeOrder(self.links, self.limits)
         self._places = asyncio.Semaphore(self.limits.at_once)
         self._is_closed = False
@@ -206,7 +206,7 @@ class Nodes(Caller):
 
 
 class _Attempt(Generic[T]):
-    """What is asked, and how it failed so far."""
+    """A request, and how it has failed so far."""
 
     def __init__(
         self, calls: Sequence[NodeCall], read: Callable[[Sequence[Any]], T], repeatable: bool, of: NodeLink | None

@@ -11,7 +11,7 @@ MOST_DOUBLINGS = 16
 
 
 class LinkHealth:
-    """What is known of a node."""
+    """The health of a node, as far as it is known."""
 
     def __init__(self) -> None:
         self.failures = 0

@@ -17,7 +17,7 @@ class NoPrivateKey(ClientError, LookupError):
 
 
 class WrongKey(ClientError, ValueError):
-    """What was given is no key. The text does not repeat it."""
+    """The given text is no key. The message does not repeat it."""
 
 
 class KeyRing:

@@ -14,7 +14,7 @@ _TEXT = re.compile(r"([0-9a-f]{40})(?:\.([0-9]{1,5})\.([0-9]{1,5})\.([0-9]{1,10}
 
 
 class PlaceInBlock(NamedTuple):
-    """Where an operation stands in its block (spec 05, section 12.2); places have the order of the chain."""
+    """The place of an operation in its block (spec 05, section 12.2); places have the order of the chain."""
 
     transaction: int
     """65535 for what the chain itself does after the transactions."""

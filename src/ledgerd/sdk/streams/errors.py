@@ -6,7 +6,7 @@ from ledgerd.sdk.errors import ClientError
 
 
 class ForkTooDeep(ClientError):
-    """What the stream has given is not in the chain any more, and it does not know from where on."""
+    """Blocks that the stream has given are not on the chain any more, and it does not know from where on."""
 
 
 class PastNotKept(ClientError):
@@ -23,7 +23,7 @@ class UnknownOperation(ClientError):
     def __init__(self, block: int, operation: str) -> None:
         super().__init__(
             f"block {block} has the operation {operation!r}, which this release of ledgerd-client does not know: the "
-            f"network has gone on to rules that are newer than it. Install a newer ledgerd-client, and go on behind "
+            f"network has gone on to rules that are newer than it. Install a newer ledgerd-client, and go on after "
             f"the last cursor of the stream"
         )
         self.block = block

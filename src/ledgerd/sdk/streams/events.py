@@ -66,7 +66,7 @@ class OperationEvent(msgspec.Struct, frozen=True):
     operation: Operation
     place: PlaceInBlock
     transaction_id: TransactionId
-    """Zeros for what the chain itself does after the transactions."""
+    """The id of its transaction; zeros for what the chain itself does after the transactions."""
     block_id: BlockId
     time: int
     """The time of its block, in seconds since 1970."""
@@ -83,6 +83,6 @@ class OperationEvent(msgspec.Struct, frozen=True):
 
 
 Since: TypeAlias = int | str | StreamCursor | Sequence[StreamCursor | str] | None
-"""Where a stream begins: with a block by its number; behind a cursor; behind the newest of several that the chain still
+"""Where a stream begins: with a block by its number; after a cursor; after the newest of several that the chain still
 has, or with block 1 where the list has none; without any, with the next block.
 """

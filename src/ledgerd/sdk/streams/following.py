@@ -30,7 +30,7 @@ Steps: TypeAlias = AsyncGenerator["BlockEvent | Undone", None]
 
 SHOWN_DIGITS = 16
 FIRST_STEP = 4
-"""How many blocks back the beginning of a fork is looked for at first."""
+"""The number of blocks by which the search for the beginning of a fork goes back first."""
 MOST_IDLE = 6
 """A node is asked so often in a row whether it has a new block; then another, if there is one."""
 
@@ -266,7 +266,7 @@ class BlockFollower(Generic[N]):
         return ForkTooDeep(
             f"the chain has block {number} ({_shown(parent)}), but this stream went by another one, and the oldest "
             f"block that it can go back to is {oldest.number} ({_shown(oldest.id)}).{given} Undo what came after a "
-            f"block that the chain still has, and go on behind that one (`since`); with several cursors, or a larger "
+            f"block that the chain still has, and go on after that one (`since`); with several cursors, or a larger "
             f"`window`, a stream finds it by itself"
         )
 
@@ -276,7 +276,7 @@ def _shown(block: BlockId) -> str:
 
 
 def beginning(since: Since) -> tuple[int | None, list[StreamCursor]]:
-    """The first block, or blocks behind one of which it goes on."""
+    """The first block, or blocks after one of which it goes on."""
     if since is None:
         return None, []
     if isinstance(since, int):

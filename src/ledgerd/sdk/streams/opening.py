@@ -25,7 +25,7 @@ BESIDE_BLOCKS = 2
 
 
 class StreamOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """What a stream gives."""
+    """Where a stream begins and ends, and which blocks it gives."""
 
     irreversible: bool
     since: Since

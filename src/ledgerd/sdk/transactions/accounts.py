@@ -31,12 +31,12 @@ MOST_ACCOUNTS = 20_000
 
 
 class BandwidthUse(msgspec.Struct, frozen=True):
-    """What an account has sent lately (spec 02, section 4.11)."""
+    """The bandwidth that an account has used lately (spec 02, section 4.11)."""
 
     average: int
     since: int
     shares: int
-    """Its own, less what it has delegated, and what was delegated to it."""
+    """The account's own shares, less those that it has delegated, and with those delegated to it."""
 
 
 class AccountFacts(msgspec.Struct, frozen=True):
@@ -61,7 +61,9 @@ class AgentFacts(msgspec.Struct, frozen=True):
 
 
 def facts_of(name: str, record: Mapping[str, Any]) -> AccountFacts:
-    """The facts of an account, from a node's record. A wrong record raises what reading it raises."""
+    """The facts of an account, from the record of a node. Raises `LookupError`, `TypeError`, `ValueError` or
+    `CodecError` for a wrong record.
+    """
     if record["name"] != name:
         raise ValueError("another account was asked for")
     regular, active, master = (
@@ -72,8 +74,8 @@ def facts_of(name: str, record: Mapping[str, Any]) -> AccountFacts:
 
 
 def agents_of(records: Iterable[Mapping[str, Any]]) -> tuple[AgentFacts, ...]:
-    """The agents of an account, from the answer of `get_agent_permissions`. A wrong answer raises what reading it
-    raises.
+    """The agents of an account, from the answer of `get_agent_permissions`. Raises `LookupError`, `TypeError`,
+    `ValueError` or `CodecError` for a wrong answer.
     """
     return tuple(
         AgentFacts(
@@ -164,7 +166,7 @@ class AccountReader:
         return Signers(transaction, self._authorities, self._agent_keys)
 
     async def _asked_agents(self, name: str) -> tuple[AgentFacts, ...]:
-        """The agents of an account, or None if the node knows no agents, as before hardfork 15."""
+        """The agents of an account; none if the node knows no agents, as before hardfork 15."""
         try:
             found = await self._caller.call(DATABASE, "get_agent_permissions", [name], list)
         except Rejected:

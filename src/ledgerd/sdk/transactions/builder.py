@@ -123,7 +123,7 @@ class TransactionBuilder(AccountOperations, MoneyOperations, MarketOperations):
 
     @property
     def sent(self) -> SentTransaction:
-        """What was sent, to be followed."""
+        """The sent transaction, to be followed."""
         if self._sent is None:
             raise InvalidTransaction("the transaction was not sent")
         return self._sent
@@ -167,7 +167,7 @@ class TransactionBuilder(AccountOperations, MoneyOperations, MarketOperations):
         return self._prepared
 
     async def simulate(self) -> DryRun:
-        """What it would do, without sending it."""
+        """What the transaction would do, without sending it."""
         return await (await self.prepare()).simulate()
 
     async def export(self) -> str:
@@ -221,7 +221,7 @@ class TransactionBuilder(AccountOperations, MoneyOperations, MarketOperations):
         return chain
 
     async def _with_encrypted_memo(self, operation: Operation, accounts: AccountReader) -> Operation:
-        """What begins with the mark must not become public, in proposed operations neither."""
+        """Encrypt a memo that begins with the mark, which must not become public; in proposed operations too."""
         if isinstance(operation, ProposalCreate):
             inner = [await self._with_encrypted_memo(each.op, accounts) for each in operation.proposed_operations]
             return msgspec.structs.replace(operation, proposed_operations=tuple(map(OperationWrapper, inner)))

@@ -91,7 +91,7 @@ class DraftText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Loaded(msgspec.Struct, frozen=True):
-    """What was read from a text."""
+    """The content of a text."""
 
     draft: Draft
     authorities: Mapping[AccountName, AuthoritySet]

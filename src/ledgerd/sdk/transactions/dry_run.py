@@ -24,14 +24,14 @@ class BalanceStep(msgspec.Struct, frozen=True):
 
 
 class DryRun(msgspec.Struct, frozen=True):
-    """What would happen. All of it is the node's word."""
+    """The effects that a transaction would have, as the node says."""
 
     not_told: str = ""
     """Why the node has not tried it out."""
     broken_rule: str = ""
     balances: tuple[BalanceStep, ...] = ()
     virtual_operations: tuple[Any, ...] = ()
-    """What the chain would do by itself because of it, as the network's JSON has it."""
+    """The operations that the chain would add because of it, as JSON of the network."""
 
 
 def dry_run_of(found: Mapping[str, Any]) -> DryRun:

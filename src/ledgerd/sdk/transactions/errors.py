@@ -39,7 +39,7 @@ class ForeignDraft(ClientError, ValueError):
     def __init__(self, fault: str) -> None:
         super().__init__(f"the text {fault}")
         self.fault = fault
-        """What it is or has, without a subject."""
+        """The fault, without a subject."""
 
 
 class SignersUnknown(ClientError):

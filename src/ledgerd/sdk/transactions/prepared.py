@@ -84,7 +84,7 @@ class PreparedTransaction:
 
     @property
     def missing(self) -> SignaturesMissing | None:
-        """Whose signatures are missing; none where it can be sent."""
+        """Whose signatures are missing; none if it can be sent."""
         lacking = self._signers.lacking(self.signed_by)
         return None if lacking is None else signatures_missing(lacking)
 

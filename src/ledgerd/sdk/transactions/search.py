@@ -39,7 +39,7 @@ class TransactionState(msgspec.Struct, frozen=True):
 
 
 class TransactionSearch:
-    """What one node says. Each check goes on where the last one ended."""
+    """The search of one node for a transaction. Each check goes on where the last one ended."""
 
     def __init__(self, draft: Draft) -> None:
         self._draft = draft

@@ -32,7 +32,7 @@ from ledgerd.sdk.transactions.search import (
 
 
 class Waiting(msgspec.Struct, frozen=True):
-    """How time passes for whoever waits; a test has its own."""
+    """The clock and the pauses of a wait; a test has its own."""
 
     now: Callable[[], float] = time.time
     """The time that expirations are compared with."""

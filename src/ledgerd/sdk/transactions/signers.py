@@ -26,9 +26,9 @@ GetAuthorities = Callable[[AccountName], tuple[Authority, Authority, Authority]]
 Missing = authority_check.MissingAuthority | authority_check.MissingOther
 
 AGENT, REGULAR, ACTIVE, MASTER = range(4)
-"""How much a key can do."""
+"""The power of a key, from the least to the greatest."""
 MEMBERS_DEPTH = 3
-"""How deep accounts stand in for accounts: as deep as the network looks."""
+"""The depth to which accounts stand in for accounts: as deep as the network looks."""
 
 
 class SigningKeys(msgspec.Struct, frozen=True):
@@ -39,7 +39,7 @@ class SigningKeys(msgspec.Struct, frozen=True):
 
 
 class Signers:
-    """Who has to sign a transaction, and what the keys of those accounts can do."""
+    """The accounts that have to sign a transaction, and what their keys can do."""
 
     def __init__(self, transaction: Transaction, get: GetAuthorities, agent_keys: AgentKeys) -> None:
         required = transaction.required
@@ -82,7 +82,7 @@ class Signers:
         return SigningKeys(tuple(sorted(chosen - set(signed))))
 
     def missing(self, keys: Collection[PublicKey]) -> str:
-        """Whose authority is not reached with these keys, in the network's words; empty where everybody's is."""
+        """The error of the network for the first authority that these keys do not reach; empty if there is none."""
         lacking = self.lacking(keys)
         return "" if lacking is None else lacking.message
 

@@ -19,6 +19,7 @@ NAMES_A_READ = 100
 MOST_TOUCHED = 1_000
 """Accounts and escrows that are remembered of the blocks since the last ones were asked for."""
 LONGEST_NAME = 32
+"""Characters of the name of an account."""
 DEEPEST = 40
 """Levels of an operation that are looked through."""
 
@@ -37,7 +38,7 @@ def block_reads(number: int) -> Iterator[Read]:
 
 
 def round_reads() -> Iterator[Read]:
-    """What sums up the state: supply, schedule, votes for hardforks, queues, markets."""
+    """Questions that sum up the state: supply, schedule, votes for hardforks, queues, markets."""
     yield from STATE
     yield Read("validator_api", "get_validators_by_vote", ["", 100])
     yield Read("validator_api", "get_validators_by_counted_vote", ["", 100])
@@ -57,7 +58,7 @@ def round_reads() -> Iterator[Read]:
 
 
 def queue_reads(name: str) -> Iterator[Read]:
-    """What waits for an account: delegations that end, withdrawals."""
+    """Questions on what waits for an account: delegations that end, withdrawals."""
     yield Read("database_api", "get_expiring_vesting_delegations", [name, BEGINNING, 100])
     yield Read("database_api", "get_withdraw_routes", [name, "all"])
 

@@ -102,5 +102,5 @@ class Suspects:
 
 
 def size_of(value: Json) -> int:
-    """How many records an answer has."""
+    """The number of records in an answer."""
     return len(value) if isinstance(value, list) else int(value is not None)

@@ -24,15 +24,7 @@ PAGE = 100
 MOST_PAGES = 100_000
 """The most pages of one list in one walk, so that a node that answers without end does not hold it for ever."""
 
-ACCOUNTS, VALIDATORS, COMMITTEE, INVITES, SUBSCRIPTIONS, MARKETS = (
-    "accounts",
-    "validators",
-    "committee",
-    "invites",
-    "subscriptions",
-    "markets",
-)
-STAGES = (ACCOUNTS, VALIDATORS, COMMITTEE, INVITES, SUBSCRIPTIONS, MARKETS)
+STAGES = ("accounts", "validators", "committee", "invites", "subscriptions", "markets")
 
 SweepWalk = Generator[Read, Json, None]
 
@@ -81,7 +73,7 @@ class Sweep:
             for name in names:
                 yield from _each(account_reads(name))
             after = names[-1]
-            self.cursor = f"{ACCOUNTS}:{after}"
+            self.cursor = f"accounts:{after}"
 
     def _validators(self, after: str) -> SweepWalk:
         for _ in range(MOST_PAGES):
@@ -92,7 +84,7 @@ class Sweep:
             for name in names:
                 yield Read("validator_api", "get_validator_by_account", [name])
             after = names[-1]
-            self.cursor = f"{VALIDATORS}:{after}"
+            self.cursor = f"validators:{after}"
 
     def _subscriptions(self) -> SweepWalk:
         for page in range(MOST_PAGES):
@@ -107,7 +99,7 @@ class Sweep:
             empty = 0 if found is not None else empty + 1
             if found is not None:
                 yield from _each(market_reads(number))
-            self.cursor = f"{MARKETS}:{number + 1}"
+            self.cursor = f"markets:{number + 1}"
             if empty >= GAP:
                 return
 

@@ -22,7 +22,9 @@ MOST_BUNDLES = 20
 LARGEST_ANSWER = 2 << 20
 """Characters of an answer that are kept."""
 CHECKSUM_BYTES = 20
+"""Bytes of a checksum."""
 LONGEST_ERROR = 4_096
+"""Characters of an error of a node."""
 LARGEST_BLOCKS = 2 << 20
 """Characters of all blocks of a bundle."""
 LARGEST_BUNDLE = 16 << 20
@@ -95,17 +97,19 @@ class Bundle(msgspec.Struct, kw_only=True):
     first_block: int
     """The block at which the answers differed first."""
     equal_block: int
-    """The last block at which the same was asked and equal; 0 where it never was."""
+    """The last block at which the same was asked and equal; 0 if it never was."""
     before: KeptAnswer | None = None
     """The equal answer before, if it was kept."""
     answers: list[KeptAnswer]
     blocks: list[str] = []
-    """As JSON, those from the one that was equal to the one at which they differed, with their transactions."""
+    """The blocks as JSON, with their transactions: from the last one at which the answers were equal to the one at
+    which they differed.
+    """
     configuration: dict[str, str] = {}
 
 
 class Bundles:
-    """Writes them into a folder, up to a number."""
+    """Writes bundles into a folder, up to the most that it may hold."""
 
     def __init__(self, folder: Path, program: str, configuration: Mapping[str, str]) -> None:
         self._folder = folder
@@ -113,7 +117,7 @@ class Bundles:
         self.configuration = dict(configuration)
 
     def keep(self, bundle: Bundle) -> str:
-        """The file's path; empty where there are as many as may be."""
+        """The file's path; empty if there are as many as may be."""
         taken = {path.name for path in self._folder.glob("difference-*.json")}
         if len(taken) >= MOST_BUNDLES:
             return ""
@@ -142,7 +146,7 @@ def read_bundle(path: Path) -> Bundle:
 
 
 def _clean(value: object) -> object:
-    """What a node named may be no text."""
+    """Replace in the value of a node what is no valid text."""
     if isinstance(value, list):
         return [_clean(each) for each in value]
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value

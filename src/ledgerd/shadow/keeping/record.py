@@ -12,10 +12,12 @@ from ledgerd.basics.durable import put_in_place
 from ledgerd.protocol.errors import OperatorError
 
 LARGEST_RECORD = 1 << 20
+"""Bytes of a record that are read."""
 MOST_TOLD = 1_000
 """Questions whose difference is remembered, so that each is told once; more are not counted."""
 
 LONGEST_OVERRIDE = 20
+"""Bytes of the file of an override that are read."""
 OVERRIDE = "override"
 """A file with the second until which blocks are signed whatever the shadow says."""
 
@@ -53,7 +55,7 @@ class FirstDifference(msgspec.Struct):
 
 
 class SnapshotCounts(msgspec.Struct):
-    """What was compared of whole snapshots."""
+    """The counts of compared snapshots."""
 
     compared: int = 0
     records: int = 0
@@ -158,7 +160,7 @@ def write_record(file: Path, record: ShadowRecord, *, durably: bool) -> None:
 
 
 def read_override(folder: Path) -> int:
-    """The second until which blocks are signed whatever the shadow says; 0 where nobody has said so."""
+    """The second until which blocks are signed whatever the shadow says; 0 if nobody has said so."""
     try:
         with (folder / OVERRIDE).open("rb") as opened:
             text = opened.read(LONGEST_OVERRIDE)

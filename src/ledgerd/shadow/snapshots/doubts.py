@@ -20,7 +20,9 @@ EXPIRED_BLOCKS = 1_200
 CHANGING_TIMES = 6
 """Snapshots in a row in which a place whose values change has to differ."""
 MOST_DOUBTS = 2_000
+"""Places that differ and are looked at again."""
 LARGEST_PROGRESS = 4 << 20
+"""Bytes of the stored progress."""
 
 
 class PlaceDoubt(msgspec.Struct):
@@ -36,7 +38,7 @@ class PlaceDoubt(msgspec.Struct):
 
 
 class SnapshotProgress(msgspec.Struct):
-    """What is to be known after a restart."""
+    """The progress that is stored for a restart."""
 
     due: int = 0
     """The second at which the next snapshot is asked for."""

@@ -10,7 +10,7 @@ from ledgerd.protocol.types.endpoint import Endpoint
 from ledgerd.shadow.settings import SnapshotPlace
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.exchange.client import ask, download
-from ledgerd.snapshot.exchange.fetching import check
+from ledgerd.snapshot.exchange.download import check
 from ledgerd.snapshot.file.directory import StoredSnapshot, kept_in, number_in
 from ledgerd.supervision.this_process import on_a_loop
 
@@ -19,7 +19,7 @@ class OfferedSnapshot(NamedTuple):
     """The snapshot that is compared next."""
 
     number: int
-    """Its block, as server or name of the file say; the file itself is right."""
+    """Its block, by the server or the name of the file; the content of the file decides."""
     place: SnapshotPlace
 
 
@@ -41,7 +41,7 @@ def offered_at(place: SnapshotPlace, preferred: Collection[int], above: int, mos
 
 
 def obtained(offer: OfferedSnapshot, folder: Path, most_bytes: int) -> Path:
-    """Its file: fetched into a folder, or where it is. `SnapshotError`, or one of `FAULTS`."""
+    """The path of the file: fetched into a folder, or where it is. `SnapshotError`, or one of `FAULTS`."""
     place = offer.place
     if isinstance(place, Endpoint):
         folder.mkdir(parents=True)

@@ -25,7 +25,9 @@ LONGEST_FIELD = 4_096
 """Characters of a field that are kept; of a longer one the beginning and a checksum are."""
 SHOWN = 200
 CHECKSUM_BYTES = 20
+"""Bytes of a checksum."""
 LARGEST_OUTCOME = 64 << 20
+"""Bytes of the result of a comparison."""
 OUTCOME = "outcome.json"
 
 
@@ -70,12 +72,12 @@ class FoundRecord(msgspec.Struct):
 
 
 def kept(fields: RecordFields | None, names: Sequence[str]) -> dict[str, Json] | None:
-    """These fields of a record, each up to its limit."""
+    """These fields of a record, each cut to its limit."""
     return None if fields is None else {name: _bounded(fields[name]) for name in names if name in fields}
 
 
 def records_at(view: View, wanted: Sequence[object]) -> Json:
-    """What a state has in the places of a bundle: section, id and names of fields of each record."""
+    """The records of a state in the places of a bundle; each place has section, id and names of fields."""
     try:
         places = msgspec.convert(wanted, list[tuple[str, int, list[str]]])
     except msgspec.ValidationError as problem:
@@ -97,12 +99,12 @@ def checksum(text: str) -> str:
 
 
 class SnapshotOutcome(msgspec.Struct):
-    """What came of one comparison."""
+    """The result of one comparison."""
 
     problem: str = ""
     """Why nothing was compared."""
     number: int = 0
-    """The block of both; 0 where the other node has no newer snapshot."""
+    """The block of both; 0 if the other node has no newer snapshot."""
     block_id: str = ""
     records: int = 0
     differing: list[FoundRecord] = []

@@ -135,7 +135,9 @@ class SnapshotTurns:
         counts.unknown = list(map(printable, outcome.unknown))
 
     def _finding(self, found: list[FoundRecord], outcome: SnapshotOutcome) -> ShadowFinding:
-        """As of a question for those records: `ledgerd debug difference` asks it of a state that it makes."""
+        """The finding for these records, as of a question for them: `ledgerd debug difference` asks it of a state that
+        it makes.
+        """
         wanted: list[object] = [[each.section, each.id, each.names] for each in found]
         ours: Json = {each.title: each.ours for each in found}
         theirs: Json = {each.title: each.theirs for each in found}

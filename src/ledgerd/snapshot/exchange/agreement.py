@@ -25,7 +25,7 @@ MOST_COMPARED = 3
 
 
 class RefusedSources(NamedTuple):
-    """What is not asked for again while one state is searched for."""
+    """Sources that are not asked again while one state is searched for."""
 
     checksums: set[bytes]
     peers: set[Endpoint]
@@ -45,7 +45,7 @@ class Agreed(NamedTuple):
 
     fetched: Fetched
     sources: int
-    """The peers that serve these records, this one included; 0 where two peers serve others."""
+    """The peers that serve these records, this one included; 0 if two peers serve others."""
 
 
 class _Candidate(NamedTuple):

@@ -1,4 +1,4 @@
-"""The snapshot client: sockets to snapshot servers, and the downloaded file; requests are made in `fetching`."""
+"""The snapshot client: sockets to snapshot servers, and the downloaded file; `download` decides on the requests."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ledgerd.basics.durable import put_in_place
 from ledgerd.basics.failures import reason_of
 from ledgerd.protocol.types.endpoint import Endpoint
 from ledgerd.snapshot.exchange import frames
-from ledgerd.snapshot.exchange.fetching import LARGEST_FILE, PART, Download, Unavailable, check, refusal
+from ledgerd.snapshot.exchange.download import LARGEST_FILE, PART, Download, Unavailable, check, refusal
 from ledgerd.snapshot.file.directory import DOWNLOAD, name_of
 from ledgerd.supervision.progress import MEGABYTES, ProgressLine, shown
 from ledgerd.supervision.tasks import all_of
@@ -33,8 +33,10 @@ SLOWEST = 16 << 10
 SPARE_BYTES = 256 << 20
 """Bytes that must stay free on the disk besides the file."""
 READ_BYTES = 1 << 18
+"""Bytes that are read at once."""
 MEGABYTE = 1_000_000
 FRAME_BYTES = PART + 64
+"""Bytes of a frame of the server: a part of the file, and what comes with it."""
 
 FAULTS = (OSError, TimeoutError, frames.ProtocolFault, Unavailable)
 """Errors of a download, caused by peer, network or disk."""

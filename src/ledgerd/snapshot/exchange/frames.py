@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import struct
 from enum import IntEnum
-from typing import Annotated, ClassVar
-
-import msgspec
+from typing import Annotated
 
 from ledgerd.codec import DecodeError, codec_of
+from ledgerd.codec.types.numbered import NumberedRecord, by_number
 from ledgerd.codec.types.numbers import UInt32, UInt64
 from ledgerd.codec.types.strings import FixedBytes
 from ledgerd.codec.types.varint import pack_varint
@@ -16,7 +15,7 @@ from ledgerd.protocol.types.identifiers import BlockId
 
 HEADER = struct.Struct("<II")
 
-LARGEST_REQUEST = 262_144
+MAX_REQUEST = 262_144
 """Bytes of payload that a server reads (spec 06, section 14.2)."""
 
 
@@ -33,10 +32,8 @@ class Denial(IntEnum):
     TOO_OFTEN = 4
 
 
-class SnapshotMessage(msgspec.Struct, frozen=True):
-    """A message, with its fields in the order of the wire; the class keyword `tag` is its type."""
-
-    TYPE: ClassVar[int]
+class SnapshotMessage(NumberedRecord, frozen=True):
+    """A message, with its fields in the order of the wire; its number is its type."""
 
 
 class InfoRequest(SnapshotMessage, frozen=True, tag=1):
@@ -92,21 +89,18 @@ _REASONS: dict[int, str] = {
     Denial.TOO_OFTEN: "too many connections from this address within an hour",
 }
 
-MESSAGES: dict[int, type[SnapshotMessage]] = {}
-for _kind in SnapshotMessage.__subclasses__():
-    _kind.TYPE = int(_kind.__struct_config__.tag or 0)
-    MESSAGES[_kind.TYPE] = _kind
+MESSAGES = by_number(SnapshotMessage)
 
 
 def packed(message: SnapshotMessage) -> bytes:
     payload = codec_of(type(message)).encode(message)
-    return HEADER.pack(len(payload), message.TYPE) + payload
+    return HEADER.pack(len(payload), message.NUMBER) + payload
 
 
 def part_head(offset: int, size: int) -> bytes:
     """The frame of a `DataReply` up to its bytes of the file; they follow, and a byte for whether they are the last."""
     opening = codec_of(UInt64).encode(offset) + pack_varint(size)
-    return HEADER.pack(len(opening) + size + 1, DataReply.TYPE) + opening
+    return HEADER.pack(len(opening) + size + 1, DataReply.NUMBER) + opening
 
 
 class MessageReader:

@@ -13,7 +13,7 @@ from ledgerd.protocol.types.identifiers import ChainId
 from ledgerd.snapshot.errors import SnapshotError
 from ledgerd.snapshot.exchange import client
 from ledgerd.snapshot.exchange.client import SnapshotConnection, connected
-from ledgerd.snapshot.exchange.fetching import Download, Unavailable
+from ledgerd.snapshot.exchange.download import Download, Unavailable
 from ledgerd.snapshot.exchange.frames import AccessDenied, InfoReply, NoSnapshot, ProtocolFault
 from ledgerd.snapshot.file.read import chain_named_by
 from ledgerd.supervision.this_process import on_a_loop
@@ -79,7 +79,7 @@ async def _ask(connection: SnapshotConnection, result: Result, chain_id: ChainId
 
 
 def _unusable(beginning: bytes, chain_id: ChainId) -> str:
-    """What is wrong with a snapshot by its header, which names its chain; the answers about it do not."""
+    """The fault of a snapshot by its header, which names its chain; the answers about it do not."""
     try:
         theirs = chain_named_by(beginning)
     except SnapshotError as problem:

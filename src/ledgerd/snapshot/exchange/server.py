@@ -1,4 +1,4 @@
-"""The snapshot server: the sockets of clients. `serving` decides on the answers."""
+"""The snapshot server: the sockets of clients. `server_session` decides on the answers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import BinaryIO
 from ledgerd.basics.closing import on_error
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.snapshot.exchange.frames import (
-    LARGEST_REQUEST,
+    MAX_REQUEST,
     AccessDenied,
     MessageReader,
     ProtocolFault,
@@ -22,7 +22,7 @@ from ledgerd.snapshot.exchange.frames import (
     packed,
     part_head,
 )
-from ledgerd.snapshot.exchange.serving import AdmissionControl, Answer, FileRange, Offer, ServerSession
+from ledgerd.snapshot.exchange.server_session import AdmissionControl, Answer, FileRange, Offer, ServerSession
 from ledgerd.snapshot.file.directory import StoredSnapshot, newest_in
 from ledgerd.supervision.line_rates import LineRate, limited
 from ledgerd.supervision.tasks import Tasks, stream_server
@@ -31,11 +31,13 @@ from ledgerd.supervision.threads import in_thread
 log = logging.getLogger(__name__)
 
 READ_BYTES = 1 << 16
+"""Bytes that are read at once."""
 PIECE_BYTES = 1 << 18
 """Bytes of the file that a connection has in memory; the next ones are read when the client has taken these."""
 MOST_SOCKETS = 64
 """Connections at once, with those that only get a refusal."""
 REFUSALS_SECONDS = 60.0
+"""The pause between two log lines on refusals."""
 REFUSALS = LineRate("refusals of a snapshot", burst=1, a_second=1 / REFUSALS_SECONDS)
 """The rate of log lines on clients that are not served: one a minute."""
 FAREWELL_SECONDS = 2.0
@@ -137,7 +139,7 @@ class SnapshotServer:
             self._admission.leave(address)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, address: str) -> None:
-        session, frames = ServerSession(_now()), MessageReader(LARGEST_REQUEST)
+        session, frames = ServerSession(_now()), MessageReader(MAX_REQUEST)
         request = await _next(reader, frames, session)
         if request is None:
             return

@@ -12,7 +12,7 @@ ANNOUNCED_SECONDS = 60
 
 
 class StallVerdict(Enum):
-    """What to do."""
+    """The next action for a sync that may have stalled."""
 
     WAIT = auto()
     ANNOUNCE = auto()

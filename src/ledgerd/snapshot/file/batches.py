@@ -24,7 +24,7 @@ class RecordBatch:
         self.section = section
         self.count = count
         self.array = array
-        """A JSON array of them, as the file has them; nothing where one of them is larger than a batch."""
+        """A JSON array of them, as the file has them; nothing if one of them is larger than a batch."""
 
     @classmethod
     def of_texts(cls, section: str, texts: Sequence[msgspec.Raw]) -> RecordBatch:

@@ -29,7 +29,7 @@ LARGEST_TEXT = 16 << 30
 
 _CHUNK = 1 << 20
 _MOST_BEGUN = 2
-"""Texts that wait for the thread beside: they are large."""
+"""Texts that wait for the thread that compresses them; they are large."""
 _ADLER_BASE = 65_521
 
 

@@ -22,12 +22,12 @@ MOST_VALUES = 4_000_000
 """Values inside one record: a list of twenty million empty ones would take 1.7 GB of memory."""
 
 MOST_FETCHED = 8 << 20
-"""Characters that are fetched at once for a record that goes on: what stands behind it is in memory too."""
+"""Characters that are fetched at once for a record that goes on: what stands after it is in memory too."""
 
 RECORDS_A_BATCH, CHARACTERS_A_BATCH = 512, 128 << 10
 """A batch ends with the first of these."""
 
-# A quote behind a brace begins a text in any JSON, and a name and a colon behind that quote are no part of a text: so
+# A quote behind a brace begins a text in any JSON, and a name and a colon after that quote are no part of a text: so
 # these stand between values wherever they stand, though between those of a value inside a record perhaps.
 _FIRST = '{"id":'
 _BETWEEN = '},{"id":'
@@ -44,9 +44,9 @@ class JsonCursor:
         self._text = ""
         self._place = 0
         self._begin = 0
-        """Where the last value begins."""
+        """The place where the last value begins."""
         self._looked_at = 0
-        """Up to here records cannot be cut: they are looked at once, however many there are."""
+        """Up to here records cannot be cut; they are looked at only once, however many there are."""
 
     @property
     def size(self) -> int:
@@ -71,7 +71,7 @@ class JsonCursor:
             raise SnapshotError(f"the snapshot is damaged: no {character} where one must be")
 
     def batches(self, section: str) -> Iterator[RecordBatch]:
-        """The values of an array. What is wrong with one of them is raised behind those before it."""
+        """The values of an array. What is wrong with one of them is raised after those before it."""
         values, texts, characters = list[Json](), list[str](), 0
         try:
             while not self.skips("]"):

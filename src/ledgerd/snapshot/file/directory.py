@@ -14,6 +14,7 @@ SUFFIXES = (".vizjson", ".json")
 PARTIAL = ".part"
 DOWNLOAD = "snapshot-download-temp.vizjson"
 LARGEST_NUMBER = (1 << 32) - 1
+"""The highest number of a block."""
 
 
 class StoredSnapshot(NamedTuple):

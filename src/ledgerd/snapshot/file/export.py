@@ -32,21 +32,21 @@ from ledgerd.state.objects.transactions import KNOWN_TRANSACTIONS, REVERSIBLE_BY
 
 VERSION = 1
 WITH_AGENTS = 15
-"""From this hardfork on, a snapshot must have its head block."""
+"""The hardfork from which on a snapshot must have its head block."""
 _RECORDS_A_PIECE = 512
 
 
 class Occasion(NamedTuple):
-    """What a snapshot has besides the state."""
+    """The facts of a snapshot besides the state."""
 
     chain_id: ChainId
     created: int
-    """When it is written, in seconds since 1970."""
+    """The time of writing, in seconds since 1970."""
     head_block: Block | None = None
     pending: Collection[TransactionId] = frozenset()
     """Pending transactions, which are left out (spec 03, section 27.3)."""
     projections: View | None = None
-    """Where the metadata of markets is read, if that is written (spec 11, section 8.1)."""
+    """The view of the metadata of markets, if that is written (spec 11, section 8.1)."""
 
 
 class Exported(NamedTuple):

@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 MOST_OPEN = 100
+"""Open brackets of one kind in a snapshot that reference nodes read."""
 MOST_LISTED = 20
+"""Records that are named in the report."""
 
 _LOSSY = re.compile(r"(?<!\\)(?:\\\\)*\\[bfu]")
 _PAIRS = (("{", "}"), ("[", "]"))

@@ -23,6 +23,7 @@ from ledgerd.snapshot.file.cursor import JsonCursor
 from ledgerd.snapshot.file.export import VERSION
 
 LARGEST_HEADER = 1 << 20
+"""Bytes of the header of a snapshot."""
 RECORDS_A_STEP = 1_000
 
 
@@ -70,7 +71,7 @@ class Snapshot:
                 yield batch.section, record
 
     def batches(self) -> Iterator[RecordBatch]:
-        """Records, a number of them at a time. What is wrong with the file is raised behind the records before it."""
+        """Records, a number of them at a time. What is wrong with the file is raised after the records before it."""
         done = told = 0
         for batch in self._batches():
             yield batch

@@ -30,7 +30,9 @@ from ledgerd.snapshot.file.sections import (
 from ledgerd.state.views.view import View
 
 OF_A_PROGRAM = frozenset({METADATA.name, "transaction"})
-"""What a program keeps since it began: metadata of markets, and the transactions that it has seen lately."""
+"""Sections that a program has kept since it began: metadata of markets, and the transactions that it has seen
+lately.
+"""
 
 NEVER_SET = "block_post_validation"
 """The section with places that the reference does not initialise (spec 03, section 27.2)."""
@@ -56,7 +58,7 @@ class StateRecord(NamedTuple):
         return SECTIONS[self.place]
 
     def compared(self) -> RecordFields:
-        """What of it is compared. `SnapshotError`: it is no record of its section."""
+        """The fields of the record that are compared. `SnapshotError`: it is no record of its section."""
         try:
             record = json.loads(self.text, strict=False)
         except (ValueError, RecursionError) as problem:
@@ -65,7 +67,7 @@ class StateRecord(NamedTuple):
 
 
 class DifferingRecord(NamedTuple):
-    """A record in which two states differ; nothing where one of them has none of this id."""
+    """A record in which two states differ; nothing if one of them has none of this id."""
 
     section: str
     id: int

@@ -147,7 +147,7 @@ class SnapshotSection(Generic[E]):
 
     @cached_property
     def _quick_parsers(self) -> dict[int, Callable[[Any], E]]:
-        """By the number of members: for records of today, and for those of older files."""
+        """Parsers by the number of members: for records of today, and for those of older files."""
         older = [field for field in self.fields if field.name not in self._optional]
         kinds = (RecordKind(self.table.record, lambda: older), self._kind)
         return {len(kind.fields): kind.quick_parser for kind in kinds}

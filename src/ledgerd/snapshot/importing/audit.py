@@ -33,6 +33,7 @@ RECORDS_AT_ONCE = 1_000_000
 """A state of more records takes longer than a minute to check: 23,000 of them a second were measured."""
 
 MOST_NAMED = 3
+"""Faults that an error names."""
 
 TABLES_BEGUN = 2
 """So many large tables each other process looks at while sums are checked: that takes about as long."""
@@ -78,7 +79,9 @@ def require_sound(
 
 
 def _by_size(store: Store) -> dict[Table[Any], int]:
-    """How many entries tables have in all indexes, the largest first: who looks at them ends at about the same time."""
+    """For each table, about how many entries it has in all indexes. The largest comes first, so that all processes end
+    at about the same time.
+    """
     sizes = {table: store.next_id(table) * (1 + len(table.indexes)) for table in STORED_TABLES}
     return dict(sorted(sizes.items(), key=itemgetter(1), reverse=True))
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from ledgerd.basics.frames import CutOff, framed, read_frame
+from ledgerd.basics.framing.frames import CutOff, framed, read_frame
 from ledgerd.protocol.networks.parameters import ChainParameters
 from ledgerd.protocol.properties import json_defaults_of
 from ledgerd.snapshot.file.batches import decoded
@@ -36,7 +36,7 @@ MOST_ASKED, MOST_ANSWERED = 8 << 20, 32 << 20
 
 
 class PackRecords(msgspec.Struct, frozen=True, array_like=True, tag=True):
-    """Make rows of records of a section, behind so many others of its table."""
+    """Make rows of records of a section, after so many others of its table."""
 
     section: str
     count: int

@@ -60,7 +60,7 @@ class _Waiting:
 
 
 class _Filling:
-    """What one import reads."""
+    """The reading of one import."""
 
     def __init__(
         self, rows: Loading, metadata: Loading | None, tallies: Tallies, beside: AskedProcesses | None
@@ -74,7 +74,7 @@ class _Filling:
         self._counts: Counter[Table[Any]] = Counter()
         self._waiting: deque[_Waiting] = deque()
         self._fault: Exception | None = None
-        """What ended the reading, behind all that waits."""
+        """The error that ended the reading, after all batches that wait."""
         self.head_block: Block | None = None
 
     def fill(self, snapshot: Snapshot) -> None:

@@ -70,13 +70,13 @@ class Audit(msgspec.Struct, frozen=True, tag=True):
 
 
 class Progress(msgspec.Struct, frozen=True, tag=True):
-    """What the job is doing."""
+    """The work that the job is doing."""
 
     text: str
 
 
 class Counted(msgspec.Struct, frozen=True, tag=True):
-    """How many records were read, or checks of the state made, of all of them."""
+    """Records that were read, or checks of the state that were made, and how many there are in all."""
 
     unit: Literal["record", "check"]
     done: int

@@ -24,11 +24,11 @@ from ledgerd.state.tables.tables import Entity
 
 
 class PackedTallies(msgspec.Struct, frozen=True, array_like=True):
-    """What some records count."""
+    """The tallies of some records."""
 
     terms: dict[str, int]
     supply: int | None
-    """Where the records say what it is."""
+    """The supply, if it is in these records."""
     frozen: list[tuple[bytes, Frozen, int]]
 
 
@@ -40,7 +40,7 @@ class PackedBatch(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Tallies:
-    """What is counted of the records that pass by, so that no row is read again for it."""
+    """Counts over the records that pass by, so that no row is read again for them."""
 
     def __init__(self) -> None:
         self.tokens = TokenTally()
@@ -66,7 +66,7 @@ class Tallies:
 
 
 def packed_batch(section: SnapshotSection[Any], records: Sequence[Json], count: int) -> bytes:
-    """Records, at least one, behind so many others of their table; no bytes where one of them cannot be taken."""
+    """Records, at least one, after so many others of their table; no bytes where one of them cannot be taken."""
     tallies = Tallies()
     try:
         entities = [section.parse(record) for record in records]

@@ -13,7 +13,7 @@ from zlib import crc32
 
 import msgspec
 
-from ledgerd.basics.frames import FrameFault
+from ledgerd.basics.framing.frames import FrameFault
 from ledgerd.state.files.recording import ChangedEntries, FileChanges
 
 FRAME = struct.Struct(">IBI")

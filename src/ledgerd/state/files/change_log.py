@@ -15,7 +15,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from ledgerd.basics.frames import FrameFault, read_frame
+from ledgerd.basics.framing.frames import FrameFault, read_frame
 from ledgerd.state.files import change_frames
 from ledgerd.state.files.recording import FileChanges
 

@@ -91,7 +91,7 @@ class NodeProcess(Closing):
         return log.stat().st_size
 
     def log_since(self, offset: int = 0) -> str:
-        """The last lines of what was logged behind an offset."""
+        """The last lines of what was logged after an offset."""
         try:
             with _log_of(self.folder).open("rb") as log:
                 log.seek(max(offset, log.seek(0, os.SEEK_END) - TAIL_BYTES))

@@ -6,19 +6,19 @@ import msgspec
 
 
 class NodeSettings(msgspec.Struct, frozen=True):
-    """What the tests say to the node at its start."""
+    """The settings of the tests for the node."""
 
     folder: str
     network: str = "testnet"
     """The name of a network, or the path of a chain file."""
     validators: tuple[str, ...] = ()
-    """Who makes blocks besides those whom the chain begins with, with one of their keys."""
+    """The validators that make blocks besides those of the new chain, with one of their keys."""
     ahead: int = 0
-    """Microseconds that its clock is ahead of the machine's: so far ahead of it may the blocks of others be."""
+    """Microseconds by which its clock is ahead of the machine's: blocks of others may be as far ahead."""
 
 
 class Listening(msgspec.Struct, frozen=True):
-    """Where a node listens, once it answers."""
+    """The addresses of a node, once it answers."""
 
     http: int
     websocket: int

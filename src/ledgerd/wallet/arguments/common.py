@@ -23,7 +23,7 @@ CLOCK_VARIABLE = "LEDGERD_CLOCK_DIFFERENCE"
 Command = Callable[[argparse.Namespace], CommandResult]
 Show = Callable[[CommandResult], str]
 Parts = Any
-"""Where commands are added: what `add_subparsers` returns has no public type."""
+"""The place where commands are added: what `add_subparsers` returns has no public type."""
 
 
 class Parser(argparse.ArgumentParser):

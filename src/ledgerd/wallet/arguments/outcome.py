@@ -58,7 +58,7 @@ def proposals_words(result: CommandResult) -> str:
 
 
 def _clean(value: object) -> str:
-    """What a node says, of which nothing begins a line of its own or looks empty."""
+    """The answer of a node, of which nothing begins a line of its own or looks empty."""
     return shown_text(str(value))
 
 

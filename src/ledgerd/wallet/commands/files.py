@@ -76,7 +76,7 @@ def _broadcast_through(
 
 
 def status(choices: Choices, named: str) -> CommandResult:
-    """Where a transaction is: of a file by the blocks, of an id by the node's record of operations."""
+    """The state of a transaction: for a file by the blocks, for an id by the node's record of operations."""
     path = Path(named)
     draft = load(path).draft if path.exists() else None
     number = _id(named) if draft is None else ""

@@ -92,7 +92,9 @@ def proposals_of(node: NodeClient, account: str) -> list[Proposed]:
 
 
 def _show(choices: Choices, author: str, title: str) -> None:
-    """What is approved, as the node says; with two nodes both have to, since an approval names only the title."""
+    """Show what is approved, as the node says. With two nodes both have to say so, since an approval names only the
+    title.
+    """
     with choices.checked_nodes() as (nodes, _):
         listed = [proposals_of(node, author) for node in nodes]
     found = [[each.operations for each in one if (each.author, each.title) == (author, title)] for one in listed]

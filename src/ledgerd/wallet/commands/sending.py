@@ -63,7 +63,7 @@ def require_yes(question: str, *, is_given: bool) -> None:
 
 
 class Choices(msgspec.Struct, frozen=True):
-    """How a transaction is made and sent."""
+    """The choices of how a transaction is made and sent."""
 
     wallet: Path
     nodes: tuple[str, ...] = (USUAL_NODE,)

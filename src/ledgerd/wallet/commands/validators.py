@@ -23,7 +23,7 @@ MOST_RANKED = 100
 RECENT_BLOCKS = 10 * 21
 """A validator with votes has made one of so many."""
 ROTATION_SECONDS = 600.0
-"""How long the first block with a new key is waited for: some rounds, as validators with few votes are in few."""
+"""The longest wait for the first block with a new key: some rounds, as validators with few votes are in few."""
 PAUSE_SECONDS = 0.5
 
 SHOWN = (
@@ -131,7 +131,9 @@ class _FirstBlock:
     missed: int = 0
 
     def after(self, number: int) -> int:
-        """Its number; `UnknownOutcome` where slots were missed instead, or nothing came for a long time."""
+        """The number of the first block; `UnknownOutcome` if slots were missed instead, or nothing came for a long
+        time.
+        """
         until, missed = self.clock() + ROTATION_SECONDS, -1
         while self.clock() < until:
             now = _record(self.node, self.account)

@@ -51,7 +51,7 @@ class SecretSource(msgspec.Struct, frozen=True):
     descriptor: int | None = None
     file: Path | None = None
     name: str = "password"
-    """What to call it in errors and prompts."""
+    """The name of the secret in errors and prompts."""
 
     @contextmanager
     def opened(self, prompt: str) -> Iterator[int]:

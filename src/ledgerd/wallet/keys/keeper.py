@@ -128,7 +128,7 @@ class Keeper:
         return found.key
 
     def _sign(self, chain_id: bytes, unsigned: bytes, keys: tuple[str, ...]) -> tuple[bytes, ...]:
-        """Only what decodes as a transaction is signed, and exactly the bytes that it is written with."""
+        """Sign only what decodes as a transaction, and exactly the bytes that it is written with."""
         transaction = codec_of(Transaction).decode_exactly(unsigned + NO_SIGNATURES)
         if codec_of(Transaction).encode(transaction) != unsigned + NO_SIGNATURES:
             raise WalletError("the transaction is not written as the network writes it")

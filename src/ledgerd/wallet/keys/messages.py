@@ -10,14 +10,14 @@ import socket
 
 import msgspec
 
-from ledgerd.basics.frames import LENGTH, FrameFault, framed, read_frame
+from ledgerd.basics.framing.frames import LENGTH, FrameFault, framed, read_frame
 from ledgerd.wallet.errors import WalletError
 
 READY = b"ready\n"
 """Said on the standard output once requests are answered."""
 IDLE_SECONDS = 15 * 60.0
 SECRET_SECONDS = 120.0
-"""How long a person may take to type."""
+"""The time that a person has to type."""
 LARGEST_FRAME = 4 << 20
 
 
@@ -127,7 +127,7 @@ AnyRequest = (
 
 
 class KeeperAnswer(msgspec.Struct, tag=True, forbid_unknown_fields=True):
-    """What became of a request."""
+    """The result of a request."""
 
 
 class WasDone(KeeperAnswer):
@@ -142,7 +142,7 @@ class RefusedRequest(KeeperAnswer):
 
 
 class KeeperStatus(KeeperAnswer):
-    """What is unlocked."""
+    """The unlocked wallet, and how long it stays unlocked."""
 
     path: str
     seconds_left: float
@@ -156,7 +156,7 @@ class KnownKey(msgspec.Struct, frozen=True):
 
 
 class Keys(KeeperAnswer):
-    """What the wallet holds, without secrets."""
+    """The content of the wallet, without secrets."""
 
     keys: tuple[KnownKey, ...]
     watched: tuple[str, ...]
@@ -169,7 +169,7 @@ class Signatures(KeeperAnswer):
 
 
 class MemoText(KeeperAnswer):
-    """A memo."""
+    """The text of a memo, encrypted or decrypted."""
 
     text: str
 

@@ -23,7 +23,7 @@ KEY_PART, VECTOR_PART = slice(0, 32), slice(32, 48)
 
 
 class ReferenceWallet(msgspec.Struct, frozen=True):
-    """What is used of the file."""
+    """The parts of the file that are used."""
 
     cipher_keys: str
 
@@ -43,7 +43,9 @@ def encrypted_keys_of(path: Path) -> bytes:
 
 
 def decrypted_keys(encrypted: bytes, password: bytes) -> list[PrivateKey]:
-    """For the process that holds keys alone. A wrong password and damaged keys cannot be told apart."""
+    """The keys; to be called only in the process that holds keys. A wrong password and damaged keys cannot be told
+    apart.
+    """
     from cryptography.hazmat.primitives.ciphers import Cipher  # noqa: PLC0415 - for this alone, as all of them
     from cryptography.hazmat.primitives.ciphers.algorithms import AES256  # noqa: PLC0415
     from cryptography.hazmat.primitives.ciphers.modes import CBC  # noqa: PLC0415
@@ -75,4 +77,4 @@ def _keys_in(plain: bytes, place: int) -> Iterator[PrivateKey]:
             raise InvalidKey("a private key has another public key than it is stored with")
         yield key
     if place != len(plain):
-        raise DecodeError(f"{len(plain) - place} bytes behind the keys")
+        raise DecodeError(f"{len(plain) - place} bytes after the keys")

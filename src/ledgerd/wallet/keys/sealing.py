@@ -22,7 +22,9 @@ from ledgerd.supervision.this_process import forbid_dumps
 from ledgerd.wallet.errors import DamagedWallet, ForeignWallet, WrongPassword
 
 MLOCK_NOW, MLOCK_LATER, MLOCK_ON_USE = 1, 2, 4
-"""What is in memory, what comes later; both only when it is used, so that nothing is read for its sake."""
+"""Flags of `mlockall`: memory that is there now, and memory that comes later; with the third, both only once they are
+used, so that nothing is read for it.
+"""
 ALL_MEMORY = MLOCK_NOW | MLOCK_LATER
 LOCKED_BYTES = 512 << 20
 """With a lower limit not all memory is locked: where a limit is reached, the process ends."""
@@ -76,7 +78,7 @@ def _has_no_limit() -> bool:
 
 
 class Cost(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How much work a guess of the password is: by default 128 MB of memory and about half a second."""
+    """The work for one guess of the password: by default 128 MB of memory and about half a second."""
 
     n: int = 1 << 17
     r: int = 8
@@ -102,12 +104,12 @@ class Sealed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def header(self) -> bytes:
-        """What is not secret, but must not be changed either."""
+        """The part that is not secret, but must not be changed either."""
         return msgspec.json.encode([self.format, self.version, self.scrypt, self.salt, self.check])
 
 
 class PasswordKey:
-    """What a password is for one file: the key of its data. The password itself is not kept."""
+    """The key that a password gives for one file. The password itself is not kept."""
 
     __slots__ = ("_key", "check", "cost", "salt")
 

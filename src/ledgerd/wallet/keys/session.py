@@ -24,7 +24,7 @@ KEEPER = "ledgerd.wallet.keys.keeper"
 ANSWER_SECONDS = SECRET_SECONDS + 30.0
 LONGEST_REFUSAL = 4096
 OF_USERS = Path("/run/user")
-"""Where systemd makes a folder for each user who is there, whether a program is told of it or not."""
+"""The place where systemd makes a folder for each user who is logged in, whether or not a program is told of it."""
 LONGEST_SOCKET_PATH = 107
 
 A = TypeVar("A", bound=messages.KeeperAnswer)
@@ -158,7 +158,7 @@ def session_of(path: Path) -> KeySession:
 
 
 def socket_of(path: Path) -> Path:
-    """Where the keeper of a wallet listens: in a folder of this user alone, by the wallet's path."""
+    """The socket of a wallet's keeper: in a folder of this user alone, named by the wallet's path."""
     try:
         folder = _folder_of_user() / f"ledgerd-wallet-{os.getuid()}"
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -178,7 +178,7 @@ def socket_of(path: Path) -> Path:
 
 
 def _folder_of_user() -> Path:
-    """Where nobody else can make a folder: in one that all share, another user could take ours first, for ever."""
+    """A folder that nobody else can make: in a shared one, another user could take ours first, for ever."""
     given = os.environ.get("XDG_RUNTIME_DIR")
     if given:
         return Path(given)

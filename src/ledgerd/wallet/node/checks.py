@@ -19,7 +19,7 @@ from ledgerd.wallet.whole_file import replace_whole
 LARGEST_CHAIN_FILE = 4_096
 
 CLOCK_SECONDS = 60
-"""How far the time of a head block may be from the clock."""
+"""Seconds by which the time of a head block may differ from the clock."""
 SHOWN_DIGITS = 16
 
 WallClock = Callable[[], float]
@@ -55,7 +55,7 @@ def recall(wallet: Path) -> SeenChain:
 
 
 def remember(wallet: Path, seen: SeenChain) -> None:
-    """Write it, as a whole; where there is no wallet, nothing is remembered."""
+    """Write the chain that was seen, as a whole file; without a wallet nothing is remembered."""
     if not wallet.exists():
         return
     replace_whole(file_of(wallet), msgspec.json.encode(seen))

@@ -27,7 +27,9 @@ from ledgerd.protocol.blocks.transaction import Transaction
 from ledgerd.sdk.transactions.dry_run import DryRun, dry_run_of
 
 SECONDS = 15.0
+"""The longest time for an answer."""
 LARGEST_ANSWER = 32 << 20
+"""Bytes of an answer."""
 
 
 class NodeClient(Closing):

@@ -61,7 +61,7 @@ class LedgerReader:
         return found.regular, found.active, found.master
 
     def agents(self, name: str) -> tuple[AgentFacts, ...]:
-        """The agents of an account; none where the node knows no agents, as before hardfork 15."""
+        """The agents of an account; none if the node knows no agents, as before hardfork 15."""
         if name not in self._agents:
             try:
                 records = self.node.call(DATABASE, "get_agent_permissions", name)
@@ -75,7 +75,7 @@ class LedgerReader:
         return [each.key for each in self.agents(name) if not each.is_expired and operation in each.operations]
 
     def names_of_keys(self, keys: Iterable[PublicKey]) -> set[str]:
-        """Accounts for which one of these keys signs; empty where the node does not answer such requests."""
+        """Accounts for which one of these keys signs; empty if the node does not answer such requests."""
         asked = [public_key_text(key) for key in keys]
         try:
             found = self.node.call("account_by_key", "get_key_references", asked[:MOST_NAMES])

@@ -15,7 +15,7 @@ from ledgerd.wallet.operations.reading import joined_amounts
 
 FIELD = "field_"
 ACCOUNT_WORDS = frozenset({"ACCOUNT", "AUTHOR", "VOTER", "VALIDATOR"})
-"""What arguments that are accounts are called in commands that are no operations."""
+"""The names of account arguments in commands that are no operations."""
 MOST_NAMES = 20
 
 NamesLike = Callable[[str], Iterable[str]]

@@ -36,7 +36,7 @@ LEAVING = ("exit", "quit")
 LOOK_UP_SECONDS = 1.0
 """A node that takes longer to answer what begins so is not waited for."""
 NAME = re.compile(r"[a-z0-9.-]{1,32}")
-"""What is put into a line that a person types; a node can name something else."""
+"""Names that may be put into a line that a person types; a node could name something else."""
 GREETING = "Commands as behind `ledgerd wallet`; Tab completes them, `exit` or Ctrl-D leaves.\n"
 
 
@@ -142,7 +142,7 @@ def _carry_out(parser: Parser, line: str, wallet: Path, options: argparse.Namesp
 
 
 class KnownNames:
-    """Names of accounts that begin so, as the node says; none where it does not answer soon."""
+    """Names of accounts that begin so, as the node says; none if it does not answer soon."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self._node = choices_of(options).nodes[0]

@@ -32,7 +32,9 @@ def fees_of(operations: tuple[Operation, ...], properties: dict[str, Any]) -> It
 
 
 def bandwidth_lines(transaction: Transaction, signatures: int, ledger: LedgerReader, now: int) -> Iterator[str]:
-    """For each account that must sign, in words; nothing where the node does not tell what it takes to compute it."""
+    """The bandwidth of each account that must sign, in words; nothing if the node does not say what is needed to
+    compute it.
+    """
     size = len(transaction.packed) + SIGNATURE_SIZE * signatures
     for name in sorted(set(transaction.required.names)):
         use = ledger.account(name).bandwidth

@@ -38,7 +38,7 @@ def doubts_about(operation: Operation, ledger: LedgerReader, known: Collection[s
 
 
 def slips_of(name: str) -> Iterator[str]:
-    """What was meant by somebody who has typed a letter twice, one too many, or two in the wrong order."""
+    """Names that may have been meant by a person who typed a letter twice, one too many, or two in the wrong order."""
     for place in range(len(name)):
         yield name[:place] + name[place + 1 :]
         yield name[:place] + name[place + 1 : place + 2] + name[place : place + 1] + name[place + 2 :]

@@ -40,7 +40,7 @@ class Review(msgspec.Struct, frozen=True):
     """A node's word too."""
     warnings: tuple[str, ...] = ()
     dry_run: DryRun | None = None
-    """A node's word too; none where no node was asked."""
+    """A node's word too; none if no node was asked."""
 
 
 def review_of(

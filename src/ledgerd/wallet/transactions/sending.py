@@ -26,7 +26,7 @@ from ledgerd.wallet.node.client import NodeClient
 
 
 class Until(StrEnum):
-    """What is waited for."""
+    """The event that a sender waits for."""
 
     SENT = "none"
     IN_BLOCK = "block"
@@ -52,7 +52,9 @@ class TransactionFollower:
         self._pause = pause
 
     def send(self, until: Until) -> TransactionState:
-        """Send it, and wait; that it was refused, expired, or did not become known are errors."""
+        """Send the transaction, and wait. Errors say that it was refused, has expired, or that its outcome is
+        unknown.
+        """
         self._node.close()  # a connection that was idle while a person was asked may be dead
         text = codec_of(Transaction).to_json(self._draft.transaction)
         try:
@@ -101,7 +103,9 @@ class TransactionFollower:
 
 
 def _agreed(outcomes: Sequence[TransactionState]) -> TransactionState:
-    """What one node alone says may be a lie: that it is in a block, and that it can come into none any more."""
+    """The state that the nodes agree on. One node alone may lie that a transaction is in a block, or that it can come
+    into none any more.
+    """
     if len({each.block for each in outcomes}) > 1 or len({each.state == NOT_SENT for each in outcomes}) > 1:
         return TransactionState(PENDING)
     return min(outcomes, key=lambda each: each.state == IRREVERSIBLE)
@@ -112,7 +116,7 @@ def _words_of(outcome: TransactionState) -> str:
 
 
 class _Searched:
-    """What one node says."""
+    """The answers of one node about a transaction."""
 
     def __init__(self, node: NodeClient, draft: Draft) -> None:
         self._node = node

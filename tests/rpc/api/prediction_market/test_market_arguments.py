@@ -69,7 +69,7 @@ FULL: dict[str, list[Any]] = {
     "get_deferred_claims": [0, 0, 10],
     "get_market_kline": [0, 0, 10],
 }
-"""As many arguments as a method takes; of others those of `PAGES`, with an order behind them where there is one."""
+"""As many arguments as a method takes; of others those of `PAGES`, with an order after them where there is one."""
 
 
 def arguments_of(method: str) -> list[Any]:
@@ -133,7 +133,7 @@ def test_arguments_of_a_wrong_type_are_refused_before_anything_is_looked_at(ask:
     for place, parameter in enumerate(declared.parameters):
         kind = type(right[place])
         wrong: Any = {"a": 1}
-        # A limit and a place that are too large behind it: the conversion comes first.
+        # A limit and a place that are too large after it: the conversion comes first.
         given = [*right[:place], wrong, *([10**9] * (len(right) - place - 1))]
         code, text = message(ask(method, *given))
         assert code == -32602, (method, parameter.name)

@@ -78,6 +78,7 @@ TYPES = [
     "pm_dispute_create", "pm_dispute_finalize", "pm_dispute_auto_close", "pm_dispute_resolve",
 ]  # fmt: skip
 ORACLES_AT_ONCE, MOST_ORACLES = 100, 500
+"""Oracles whose disputes are asked for in one request, and in all."""
 HALF = 5_000
 
 
@@ -166,7 +167,7 @@ def outcomes_of(record: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def prices_of(market: Mapping[str, Any], outcomes: Sequence[Mapping[str, Any]]) -> list[int]:
-    """How likely each outcome is by the bets, in hundredths of a percent; for display, not for the ledger."""
+    """The chance of each outcome by the bets, in hundredths of a percent; for display only."""
     if market["market_type"] == 0:
         a, b = int(market["reserve_a"]), int(market["reserve_b"])
         first = a * HUNDRED_PERCENT // (a + b) if a + b else HALF
@@ -194,7 +195,7 @@ async def disputes(visit: Visit) -> PageAnswer:
 
 
 async def _open_disputes(visit: Visit) -> list[dict[str, Any]]:
-    """Those of every oracle, from the state, so that none is missing where the history began later."""
+    """The open disputes of every oracle, from the state: the history may have begun later than some."""
     found: list[dict[str, Any]] = []
     for skipped in range(0, MOST_ORACLES, ORACLES_AT_ONCE):
         oracles = await visit.one(API, "list_oracles", skipped, ORACLES_AT_ONCE)

@@ -8,11 +8,12 @@ from ledgerd.explorer.pages.view import NotThere, PageAnswer, PageFamily, PageVi
 
 ROUTES = PageFamily()
 COMMITTEE_STATUSES = ("open", "cancelled", "unheard", "refused", "paying", "paid")
-"""By their numbers (spec 02, section 10)."""
+"""The names of statuses, by their numbers (spec 02, section 10)."""
 INVITE_STATUSES = ("unused", "claimed", "registered", "staked")
-"""By their numbers (spec 02, section 3)."""
+"""The names of statuses, by their numbers (spec 02, section 3)."""
 PROPOSAL_TYPES = ["proposal_create", "proposal_update", "proposal_delete"]
 MOST_INVITES = 0x7FFF_FFFF_FFFF_FFFF
+"""The highest number that an invite may have."""
 VOTES_SHOWN = MOST_PROPOSALS = 100
 SUBSCRIBERS = 100
 """Subscribers on one page."""

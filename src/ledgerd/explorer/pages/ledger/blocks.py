@@ -12,6 +12,7 @@ from ledgerd.explorer.node.watch import BlockFacts
 from ledgerd.explorer.pages.lists import beside
 from ledgerd.explorer.pages.view import Away, BadQuery, NotThere, PageAnswer, PageFamily, PageView, Visit, needed
 from ledgerd.explorer.words.values import NO_TRANSACTION
+from ledgerd.protocol.types.identifiers import block_number_of_hex
 
 ROUTES = PageFamily()
 OF_A_PAGE = 25
@@ -61,7 +62,7 @@ async def _asked(visit: Visit, first: int, last: int) -> list[BlockFacts]:
 @ROUTES.page("/block/(?P<id>[0-9a-f]{40})")
 async def block_of_id(visit: Visit) -> PageAnswer:
     identifier = visit.parts["id"]
-    number = int(identifier[:8], 16)
+    number = block_number_of_hex(identifier)
     if number > visit.watch.head:
         raise NotThere("fault.block", identifier)
     following = await visit.one("database_api", "get_block_header", number + 1)
@@ -92,7 +93,7 @@ async def block(visit: Visit) -> PageAnswer:
 
 
 class _ShownBlock(NamedTuple):
-    """What the page of a block shows of it."""
+    """The contents of a block that its page shows."""
 
     block: Mapping[str, Any]
     id: str
@@ -114,7 +115,7 @@ async def _summed_up(visit: Visit, number: int, start: int) -> _ShownBlock | Non
 
 
 async def _whole(visit: Visit, number: int, start: int) -> _ShownBlock | None:
-    """From a node without a history: the operations that stand in the block itself."""
+    """A block from a node without a history: only the operations that are in the block itself."""
     content, following = await visit.ask(
         NodeCall("database_api", "get_block", (number,)),
         NodeCall("database_api", "get_block_header", (min(number + 1, LAST_NUMBER),)),

@@ -16,6 +16,7 @@ from ledgerd.explorer.pages.view import (
     needed,
     optional,
 )
+from ledgerd.protocol.types.identifiers import block_number_of_hex
 
 ROUTES = PageFamily()
 NUMBER = re.compile(r"#?([0-9][0-9 ,\u00a0\u202f]{0,14})")
@@ -23,6 +24,7 @@ HASH = re.compile("[0-9a-fA-F]{40}")
 KEY = re.compile("VIZ[1-9A-HJ-NP-Za-km-z]{46,56}")
 NAME = re.compile(r"@?([a-z0-9.-]{1,32})")
 MOST_NAMES = 20
+"""Accounts that a search lists."""
 OF_A_PAGE = 100
 MOST_FORMER = 1_000
 """Accounts that it was removed from: the node tells of no more."""
@@ -46,7 +48,7 @@ async def search(visit: Visit) -> PageAnswer:
 
 
 async def _of_hash(visit: Visit, identifier: str) -> PageAnswer:
-    number = int(identifier[:8], 16)
+    number = block_number_of_hex(identifier)
     found, following = await visit.node.ask(
         NodeCall("history_api", "get_transaction", (identifier, 0, 1)),
         NodeCall("database_api", "get_block_header", ((number + 1) & 0xFFFF_FFFF,)),

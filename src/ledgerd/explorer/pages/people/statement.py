@@ -23,8 +23,9 @@ from ledgerd.explorer.words.values import visible
 from ledgerd.protocol.operations.roles import Meaning, Role, amount_field, field_marked
 
 MOST_LINES = 100_000
-"""Of one statement; who wants more asks for other days."""
+"""Lines of one statement; for more, ask for other days."""
 LINES_AT_ONCE = 500
+"""Lines that are asked for in one request."""
 COLUMNS = (
     "time_utc", "block", "transaction", "operation", "change", "asset", "other_account", "note", "description",
 )  # fmt: skip

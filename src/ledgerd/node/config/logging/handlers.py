@@ -30,7 +30,7 @@ def stays(record: logging.LogRecord) -> bool:
 
 
 class Console(logging.StreamHandler[TextIO]):
-    """Writes lines to a stream, and keeps the progress at the bottom of a terminal."""
+    """Writes log lines to a stream, and keeps the progress line at the bottom of a terminal."""
 
     def __init__(self, stream: TextIO, form: logging.Formatter) -> None:
         super().__init__(stream)

@@ -49,7 +49,7 @@ class ConsoleLine(logging.Formatter):
 
 
 class FileLine(ConsoleLine):
-    """The same, and the place once more behind the message."""
+    """The same line, with the place repeated after the message."""
 
     def format(self, record: logging.LogRecord) -> str:
         return f"{super().format(record)}\t\t\t{record.filename}:{record.lineno}"

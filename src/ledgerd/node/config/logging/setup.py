@@ -35,7 +35,7 @@ LEVELS: dict[Level, int] = {
 
 
 def handler_of(appender: Appender, form: LogFormat = "text", *, is_for_person: bool = False) -> logging.Handler:
-    """What writes for an appender. One that is JSON by its section has the reference's keys in either format."""
+    """The handler of an appender. One whose section asks for JSON has the reference's keys in either format."""
     if isinstance(appender.target, Path):
         handler = HourlyFile(appender.target)
         handler.setFormatter(EventLine() if form == "json" else FileLine())
@@ -64,7 +64,7 @@ def set_up_logging(sections: Logging | None, form: LogFormat = "text", *, is_for
 
 
 def set_up_child_logging(form: LogFormat) -> None:
-    """For a process that the node has started: its lines, and the error that ends it, go to standard error."""
+    """Set up logging for a child process of the node: its lines, and the error that ends it, go to standard error."""
     set_up_logging(None, form)
     sys.excepthook = _log_end
 

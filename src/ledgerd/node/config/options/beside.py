@@ -57,7 +57,7 @@ def _complete_webhooks(record: WebhookSettings, _context: declaration.SectionCon
 
 
 WEBHOOK = OptionKind(
-    "URL", "http(s)://HOST[:PORT]/PATH secret=FILE, and a filter behind it", HOOK_EXAMPLE, _read_webhook, _show_webhook
+    "URL", "http(s)://HOST[:PORT]/PATH secret=FILE, and a filter after it", HOOK_EXAMPLE, _read_webhook, _show_webhook
 )
 
 WEBHOOKS = declaration.OptionSection(
@@ -69,7 +69,7 @@ WEBHOOKS = declaration.OptionSection(
             "history-webhook",
             WEBHOOK,
             "Send operations there, signed with the secret of a file; types=, accounts=, direction=, reversible= and "
-            "start= may stand behind it.",
+            "start= may stand after it.",
             repeatable=True,
             field="hooks",
         ),
@@ -251,7 +251,7 @@ MOST_WATCHED = 64
 
 
 class MonitorSettings(msgspec.Struct, frozen=True):
-    """Whose slots are followed."""
+    """The validators whose slots are followed."""
 
     names: tuple[AccountName, ...] = ()
 

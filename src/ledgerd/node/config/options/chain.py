@@ -175,7 +175,7 @@ CHAIN = OptionSection(
 
 
 class TestnetOptions(msgspec.Struct, frozen=True):
-    """What a network for tests does without votes."""
+    """The hardfork that a network for tests applies without votes."""
 
     __test__ = False
 

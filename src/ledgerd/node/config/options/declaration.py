@@ -44,12 +44,12 @@ class Option:
     short: str = ""
     example: str = ""
     ours: bool = False
-    """Not an option of the reference."""
+    """Whether the reference lacks this option."""
     command_line_only: bool = False
     without_meaning: str = ""
     """Why this node accepts and ignores it; empty for an option with a meaning."""
     field: str = ""
-    """The field of the record that its value goes to, `limits.batch` for one of a record within it; empty where that
+    """The field of the record that its value goes to, `limits.batch` for one of a record within it; empty if that
     is the option's name, without the prefix of its section and with underscores."""
 
     def __post_init__(self) -> None:
@@ -88,7 +88,7 @@ our_option = partial(Option, ours=True)
 
 @dataclass(frozen=True, slots=True)
 class SectionContext:
-    """What a section needs besides its own values."""
+    """The facts that a section needs besides its own values."""
 
     data_dir: Path
     current_dir: Path

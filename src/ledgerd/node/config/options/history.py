@@ -21,7 +21,7 @@ UNLIMITED = "4294967295"
 
 
 class CustomProtocolOptions(msgspec.Struct, frozen=True):
-    """What is stored of the custom operations of each account."""
+    """The custom operations that are stored for each account."""
 
     store_size: int
 
@@ -122,7 +122,7 @@ CUSTOM_PROTOCOL = OptionSection(
 
 
 class MarketRecordOptions(msgspec.Struct, frozen=True):
-    """What is kept of each market beside the ledger."""
+    """The records of markets that are kept beside the ledger."""
 
     ttl_days: int
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ledgerd.protocol.crypto.keys import PrivateKey
 
 EMERGENCY_VALIDATOR = "committee"
-"""With an emergency key, the committee is one of this node's validators."""
+"""The committee: with an emergency key it is one of this node's validators."""
 
 KEY_FILE = "private-key-file"
 SIGNER = "validator-signer"

@@ -195,7 +195,7 @@ WEBSERVER = OptionSection(
         our_option(
             "webserver-max-requests-per-second",
             UINT32,
-            "The most requests a second from one address, where each request of a batch counts: behind a large one it "
+            "The most requests a second from one address, where each request of a batch counts: after a large one it "
             "has to wait. 0 for any number.",
             default="0",
             field="limits.address_rate",

@@ -6,10 +6,9 @@ import re
 
 from ledgerd.basics.addresses import NONE, PRIVATE, network_of
 from ledgerd.node.config.values.kind import Argument, OptionKind, WrongValue
-from ledgerd.protocol.types.endpoint import Endpoint
+from ledgerd.protocol.types.endpoint import LARGEST_PORT, Endpoint
 
 NTP_PORT = 123
-LARGEST_PORT = 65_535
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9_.-]+)(:[0-9]{1,5})?/?")
 
 _PORT = re.compile(r"[0-9]{1,5}")

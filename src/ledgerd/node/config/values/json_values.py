@@ -94,7 +94,7 @@ def _read_assumed(text: str) -> Checkpoint:
     if not colon or not number.isdecimal():
         raise WrongValue("has no block number before a colon")
     if not _BLOCK_ID.fullmatch(block_id):
-        raise WrongValue("has no block id, of 40 hex digits, behind the colon")
+        raise WrongValue("has no block id, of 40 hex digits, after the colon")
     assumed = Checkpoint(number_of(number, 32), BlockId(bytes.fromhex(block_id)))
     if block_number_of(assumed.block_id) != assumed.number:
         raise WrongValue("has an id that begins with another block number")

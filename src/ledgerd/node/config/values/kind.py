@@ -15,7 +15,7 @@ class WrongValue(Exception):
 
 
 class Argument(Enum):
-    """What follows an option of this kind on the command line."""
+    """Whether and how an option is followed by a value on the command line."""
 
     REQUIRED = "a value"
     OPTIONAL = "a value, or nothing"
@@ -29,7 +29,7 @@ class OptionKind(Generic[T]):
     word: str
     """Stands for a value in `--help`."""
     takes: str
-    """What its texts look like, to follow "takes" and "must be"."""
+    """The form of its texts, to follow "takes" and "must be"."""
     example: str
     read: Callable[[str], T]
     """Raises `WrongValue`."""
@@ -41,7 +41,7 @@ class OptionKind(Generic[T]):
 
 
 def refusing(fault: type[Exception], read: Callable[[str], T]) -> Callable[[str], T]:
-    """Reads what another room does, whose fault is a wrong value."""
+    """Reads with a function of another room, and turns its fault into that of a wrong value."""
 
     def checked(text: str) -> T:
         try:

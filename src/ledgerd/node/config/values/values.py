@@ -157,7 +157,9 @@ def name_among(known: Callable[[], tuple[str, ...]], what: str) -> OptionKind[st
 
 LAST = MAINNET_HARDFORKS[-1].number
 LARGEST_PART = 255
+"""The highest number in a version."""
 MOST_DIGITS = 18
+"""Digits of a number that are read."""
 
 _VERSION = re.compile(r"([0-9]+)\.([0-9]+)(?:\.([0-9]+))?", re.ASCII)
 

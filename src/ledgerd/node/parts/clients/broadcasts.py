@@ -20,7 +20,7 @@ from ledgerd.codec import codec_of
 from ledgerd.node.parts.chain import ChainPart
 from ledgerd.node.time_source import MICRO, TimeSource
 from ledgerd.p2p.shared.allowances import MEMBERS_OF_A_SIGNATURE, REMEMBERED, Allowance, signatures_of_time
-from ledgerd.p2p.shared.chain_access import MAX_SIZE_AHEAD
+from ledgerd.p2p.shared.chain_access import MOST_SIZES_AHEAD
 from ledgerd.p2p.turns import Turns
 from ledgerd.protocol.blocks.block import Block, SignedHeader, require_block_size
 from ledgerd.protocol.blocks.transaction import Transaction
@@ -33,17 +33,20 @@ from ledgerd.rpc.link.topics import BROADCAST_BLOCK, BROADCAST_TRANSACTION, Broa
 log = logging.getLogger(__name__)
 
 FUTURE_SECONDS = 5
-"""How far ahead of the clock a block may be."""
+"""Seconds by which a block may be ahead of the clock."""
 
 CLIENT_SIGNATURES, CLIENT_SIGNATURES_A_SECOND = 5_000, 1_000
+"""Signatures in transactions of all clients: at once, and a second."""
 FREE_SIGNATURES = 2
+"""Signatures that a new address has when nothing is left."""
 CLIENT_UNPROVEN, CLIENT_UNPROVEN_A_SECOND = 4 << 20, 64 << 10
+"""Bytes of blocks of all clients whose signature is not proven: at once, and a second."""
 FREE_UNPROVEN = 4 << 10
 """What all clients together may have recovered, and in bytes, which blocks that nobody signed they may leave here. What
 others have used up leaves each one its part, and a newcomer this much at once.
 """
 REFUSED_COST = 10
-"""How many times its signatures a transaction costs besides, where it was refused."""
+"""A refused transaction is charged so many times its signatures on top."""
 
 LOCKED = "Unable to acquire WRITE lock"
 CURRENT_SECONDS = 30
@@ -78,7 +81,7 @@ class QueuedBroadcast(NamedTuple):
 
 
 class BroadcastSender(NamedTuple):
-    """What one who sends broadcasts has here."""
+    """The quotas of one sender of broadcasts."""
 
     allowance: Allowance
     waiting: deque[QueuedBroadcast]
@@ -282,9 +285,9 @@ class Broadcasts:
         return looks
 
     def _push_block(self, asked: Broadcast, allowance: Allowance) -> None:
-        """What its size and header say is looked at first: a whole block takes many times longer to decode."""
+        """Check size and header first: decoding a whole block takes many times longer."""
         chain, packed = self._chain.chain, asked.packed
-        require_block_size(len(packed), MAX_SIZE_AHEAD * chain.globals.maximum_block_size)
+        require_block_size(len(packed), MOST_SIZES_AHEAD * chain.globals.maximum_block_size)
         header = codec_of(SignedHeader).decode(packed)
         latest = self._time.wall() // MICRO + FUTURE_SECONDS
         require(header.timestamp <= latest, "block.timestamp.sec_since_epoch() <= max_accept_time: ")

@@ -113,7 +113,7 @@ class ShadowPart(ProcessPart):
             await asyncio.sleep(LOOK_SECONDS)
 
     async def look(self) -> None:
-        """Read what the process has written, and say what the operator has to know."""
+        """Read the files of the process, and tell the operator of what has changed."""
         problem = ""
         try:
             self._record = await in_thread(partial(read_record, record_file(self._folder, self._url)))

@@ -93,7 +93,7 @@ def _not_ready() -> Page:
 
 
 class ChainPublisher(Observer):
-    """Sends the workers what the chain does; on the chain's thread."""
+    """Sends the chain's events to the workers; on the chain's thread."""
 
     wants_pending = True
 

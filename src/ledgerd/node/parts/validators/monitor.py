@@ -34,7 +34,7 @@ SLOTS_SHOWN = 21
 
 
 class MonitorPart(NodePart, Observer):
-    """What becomes of the slots of the validators that are named."""
+    """Follows the slots of the validators that are named."""
 
     def __init__(self, context: PartContext, chain: ChainPart, meters: MetersPart) -> None:
         super().__init__(context)

@@ -71,7 +71,9 @@ class GivingNode:
                 continue  # each attempt takes a second
 
     def take(self) -> str:
-        """With its lock: go on from what it has signed; what that is, in words. Killed in between, it is done again."""
+        """Go on from the last block that the other node signed; returns that in words. Call it while holding its lock.
+        After a kill in between, it is done again.
+        """
         given, own = LastSigned(self.folder, self._chain_id), LastSigned(self._own, self._chain_id)
         last = given.block
         if last is not None and given.time > own.time:

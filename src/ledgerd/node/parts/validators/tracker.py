@@ -25,10 +25,13 @@ SLOTS_KEPT = 2_400
 """The latest slots of all watched validators together, settled ones too: what a fork switch may take back."""
 
 SEEN_KEPT = 1_000
+"""Blocks that were seen, and are remembered with the time."""
 
 
 def slot_time_of(timestamp: int) -> int:
-    """When the slot of a block begins: a block may have any time within its slot (spec 03, section 6)."""
+    """The second at which the slot of a block begins: a block may have any time within its slot (spec 03,
+    section 6).
+    """
     return timestamp - timestamp % BLOCK_INTERVAL
 
 
@@ -50,9 +53,9 @@ class WatchedSlot(NamedTuple):
     above: int
     """The number of the block that made the slot known: its own, or the next one of the chain."""
     block: int = 0
-    """The number of its block; 0 where it was missed."""
+    """The number of its block; 0 if it was missed."""
     late: float | None = None
-    """Seconds from the slot until its block was seen; nothing where there is none, or this node was behind."""
+    """Seconds from the slot until its block was seen; None if there is none, or this node was behind."""
     cause: MissCause | None = None
 
 
@@ -62,7 +65,7 @@ class Payment(NamedTuple):
     validator: AccountName
     block: int
     amount: int
-    """In millionths of a share."""
+    """Millionths of a share."""
 
 
 class SeenBlock(NamedTuple):

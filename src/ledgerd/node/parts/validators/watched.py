@@ -17,7 +17,7 @@ from ledgerd.rpc.api.shared.kinds import record_of
 
 
 class Lateness(msgspec.Struct, frozen=True):
-    """How many seconds after their slots blocks were first seen here."""
+    """Seconds between the slots of blocks and their first arrival here."""
 
     blocks: int
     mean: float
@@ -34,13 +34,13 @@ class WatchedValidator(msgspec.Struct, frozen=True):
     missed: dict[MissCause, int]
     lateness: Lateness | None
     reward: int
-    """In millionths of a share."""
+    """Millionths of a share."""
     votes: int
     counted_votes: int
     penalty_percent: int
-    """In hundredths of a percent."""
+    """Hundredths of a percent."""
     total_missed: int
-    """Since the validator was declared, as the chain counts it."""
+    """Missed slots since the validator was declared, as the chain counts them."""
     is_scheduled: bool
     has_key: bool
 
@@ -75,7 +75,7 @@ MILLION = 1_000_000
 
 
 class WatchedGauges:
-    """Writes what is known of the watched validators."""
+    """Writes gauges on the watched validators."""
 
     def __init__(self, places: ValidatorPlaces) -> None:
         self._places = places
@@ -87,7 +87,7 @@ class WatchedGauges:
         self._keys = places.gauges(table.WATCHED_KEY)
 
     def sample(self, watched: Iterable[WatchedValidator]) -> None:
-        """Write the values of now. A block that is undone takes its slot back, which no counter shows."""
+        """Write the current values as gauges: an undone block takes its slot back, which a counter cannot show."""
         for each in watched:
             place = self._places[each.name]
             self._slots[MADE][place].rise_to(each.made)

@@ -89,7 +89,7 @@ class ChainMeter(Observer):
         self._operations["real"].add(len(event.operations) - virtual)
 
     def _show_head(self) -> None:
-        """At each commit, since a replay leaves this thread no time for samples."""
+        """Show the head at each commit: a replay leaves this thread no time for samples."""
         if self._chain is not None:
             self._head.set(self._chain.head_number)
             self._irreversible.set(self._chain.irreversible)

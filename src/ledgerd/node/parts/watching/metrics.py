@@ -61,7 +61,7 @@ class KeptPlace(NamedTuple):
 
 
 class StorageGauges:
-    """Writes the sizes of what is kept."""
+    """Writes gauges on the sizes of stores and files."""
 
     def __init__(self, cells: Cells, places: Mapping[str, KeptPlace]) -> None:
         self._cells = cells
@@ -95,7 +95,9 @@ LOCK_FILE = "lock.mdb"
 STORAGE_SECONDS = 10
 
 MOST_CONNECTIONS = 64
+"""Connections to the endpoint of metrics."""
 MOST_OF_ADDRESS = 16
+"""Connections of one address to it."""
 BODY_BYTES = 64 * 1024
 """Bounds of the endpoint, which a few scrapers and pages share."""
 

@@ -40,7 +40,7 @@ LATEST_DELAY = 60_000
 
 
 class SlotRecord:
-    """What is known of the latest slots. Who missed one is known to whoever saw the next block applied."""
+    """The latest slots. Who missed one is known once the next block is applied."""
 
     def __init__(self) -> None:
         self._slots: deque[node_status.SlotFacts] = deque(maxlen=SLOTS_KEPT)
@@ -83,7 +83,7 @@ LINES_KEPT, LONGEST_LINE = 40, 400
 
 
 class RecentLines(logging.Handler):
-    """Keeps the latest lines at info and above."""
+    """Keeps the latest log lines of level info and above."""
 
     def __init__(self) -> None:
         super().__init__(logging.INFO)
@@ -106,6 +106,7 @@ class RecentLines(logging.Handler):
 
 
 SECOND = 1.0
+"""The shortest pause between two statuses, besides those at new blocks."""
 RATE_SECONDS = 10.0
 LIVE_SECONDS = 60
 """A block that is older when it is applied was synced: the status then changes once a second, not with each block."""
@@ -310,7 +311,7 @@ FEWEST_PEERS = 3
 
 
 def problems_of(status: NodeStatus, age: int, health: HealthStatus) -> tuple[Problem, ...]:
-    """What is wrong, the worst first; `age` is that of the head in seconds."""
+    """Problems of the node, the worst first; `age` is that of the head in seconds."""
     return tuple(_problems(status, age, health))
 
 

@@ -122,7 +122,7 @@ class DirectoryFollower:
             elif after is not None:
                 self._remember(number, previous_of_packed(after))
         if last < head.number:
-            del found[last]  # it is told next time, when the block behind it says what its id is
+            del found[last]  # it is told next time, when the block after it says what its id is
         self._subscribers.publish(HEAD, b"")
         for packed in found.values():
             if packed is not None:

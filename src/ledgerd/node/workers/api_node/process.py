@@ -73,7 +73,7 @@ ANY_STATE = (
     "raw_block",
     "validator_api",
 )
-"""What every state has; the others need what a node keeps only with their plugin."""
+"""APIs for which every state suffices; the others need what a node keeps only with their plugin."""
 WITH_HISTORY = ("operation_history", "account_history", "state_api")
 
 

@@ -20,6 +20,7 @@ from ledgerd.supervision.this_process import give_way
 
 NICENESS = 5
 READ_AT_ONCE = 65_536
+"""Bytes that are read at once from the node."""
 
 
 class UntilClosed:

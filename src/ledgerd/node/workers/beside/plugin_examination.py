@@ -17,7 +17,7 @@ from ledgerd.supervision.this_process import on_a_loop
 
 
 def examined_plugins(configuration: Configuration) -> tuple[ExaminedPlugin, ...]:
-    """What is installed, and whether it loads: each is imported in a process of its own."""
+    """The installed plugins, and whether each loads: it is imported in a process of its own."""
     found, nothing = installed(), msgspec.Raw(b"{}")
     if not found:
         return ()

@@ -18,7 +18,7 @@ import msgspec
 from msgspec.structs import replace
 
 from ledgerd.basics.failures import reason_of
-from ledgerd.basics.frames import read_frame
+from ledgerd.basics.framing.frames import read_frame
 from ledgerd.history.columns.source import HistorySource
 from ledgerd.history.errors import HistoryDamaged
 from ledgerd.node.config.logging.setup import set_up_child_logging

@@ -15,7 +15,7 @@ from ledgerd.supervision.work import Work
 
 COMMAND = module_command("ledgerd.node.workers.beside.plugin_host")
 PLUGINS_FOLDER = "plugins"
-"""In the data directory: a folder for each plugin."""
+"""The folder in the data directory that has a folder for each plugin."""
 
 
 def plugin_processes(

@@ -19,6 +19,7 @@ from ledgerd.supervision.part import run_part
 from ledgerd.supervision.this_process import on_a_loop, read_arguments
 
 MOST_ORDER = 65_536
+"""Bytes of the first message of the node."""
 FOLLOWS = b"\n"
 
 log = logging.getLogger(__name__)

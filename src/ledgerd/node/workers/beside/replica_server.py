@@ -16,6 +16,7 @@ from ledgerd.supervision.this_process import give_way, on_a_loop, read_arguments
 
 NICENESS = 10
 MOST_ORDER = 65_536
+"""Bytes of the first message of the node."""
 
 
 async def _serve() -> None:

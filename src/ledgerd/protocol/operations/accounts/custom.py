@@ -28,7 +28,7 @@ class Custom(Operation, frozen=True, tag=10):
     json: Remark
 
     def check(self, network: ChainParameters) -> None:  # noqa: ARG002
-        """At least one signer, a short id, valid JSON. Neither names nor the encoding of the id are checked."""
+        """Require a signer, a short id, and valid JSON. Neither names nor the encoding of the id are checked."""
         require(
             self.required_active_auths or self.required_regular_auths,
             "(required_active_auths.size() + required_regular_auths.size()) > 0: "

@@ -31,7 +31,7 @@ from ledgerd.protocol.types.identifiers import NO_COMMITMENT, Commitment
 
 INSTANT = 0
 BATCH = 1
-"""When a bet is carried out: at once, or with all others of its epoch."""
+"""A bet is carried out at once, or with all others of its epoch."""
 
 
 class PmPlaceBet(Operation, frozen=True, tag=70):

@@ -39,7 +39,7 @@ MULTI = 1
 
 BY_COMMITTEE = 0
 BY_ACCOUNT = 1
-"""Who settles a dispute: all who hold shares, or one account that the market names."""
+"""A dispute is settled by all who hold shares, or by one account that the market names."""
 
 
 class PmCreateMarket(Operation, frozen=True, tag=68):

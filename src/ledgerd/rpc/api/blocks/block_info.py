@@ -20,6 +20,7 @@ from ledgerd.rpc.call.view import ApiView
 BLOCK_INFO = Api("block_info", "Blocks in numbers: their size, their slot, and what was irreversible then.")
 
 MOST_BLOCKS = 10_000
+"""Blocks of one answer."""
 MOST_BYTES = 8 * 1024 * 1024
 """The most bytes of packed blocks in one answer, which has at least one block."""
 

@@ -21,6 +21,7 @@ from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 from ledgerd.state.tables.tables import Index
 
 MOST_SALES = 1000
+"""Sales of one answer."""
 
 
 class AccountOnSale(msgspec.Struct, frozen=True):

@@ -14,6 +14,7 @@ from ledgerd.rpc.call.view import ApiView
 from ledgerd.state.objects.accounts.accounts import ACCOUNT_BY_NAME, ACCOUNTS
 
 MOST_NAMES = 1000
+"""Names of one answer."""
 
 
 @DATABASE_API.method(args=exactly(1), examples=[[["viz", "committee"]]])

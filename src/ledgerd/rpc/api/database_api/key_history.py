@@ -23,6 +23,7 @@ from ledgerd.state.objects.accounts.accounts import KEY_HISTORY_BY_KEY, KEY_HIST
 from ledgerd.state.tables.tables import ObjectId
 
 MOST_ENTRIES = 1000
+"""Entries of one answer."""
 
 FIRST_NEGATIVE = 1 << 63
 """The reference compares ids as signed numbers: from here on, `from` is below all ids."""

@@ -21,6 +21,7 @@ from ledgerd.state.objects.accounts import proposals, recovery
 from ledgerd.state.views.view import View
 
 MOST_PROPOSALS = 100
+"""Proposals of one answer."""
 
 Operations = tuple[Operation, ...]
 

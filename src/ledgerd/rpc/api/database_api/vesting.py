@@ -21,6 +21,7 @@ from ledgerd.state.objects.accounts.accounts import ACCOUNT_BY_NAME, ACCOUNTS
 from ledgerd.state.objects.money import vesting
 
 MOST_DELEGATIONS = 1000
+"""Delegations of one answer."""
 DELEGATIONS_BY_DEFAULT = 100
 
 

@@ -47,7 +47,7 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def from_json(cls, value: object) -> Filter:
-        """Read an object. An unknown key is refused, since its condition would be ignored."""
+        """Read a filter from JSON. An unknown key is refused, since its condition would be ignored."""
         given = as_object(value)
         fields = {field.name: field for field in record_kind(cls).fields}
         made = {}

@@ -38,7 +38,7 @@ def _placed(row: PmPlacedMarkets) -> dict[tuple[int, int, int], int]:
 
 
 def market_of(state: View, kept: View, operation: Operation, place: OperationPlace) -> int | None:
-    """The market that an operation concerns; none where that was not recorded, and the row that it names is gone.
+    """The market that an operation concerns; none if that was not recorded, and the row that it names is gone.
 
     A row goes with its market, long after it was paid out.
     """
@@ -55,7 +55,7 @@ def market_of(state: View, kept: View, operation: Operation, place: OperationPla
 
 
 class MarketStream(HistoryStream):
-    """Where one subscriber to a market is."""
+    """The position of one subscriber to a market."""
 
     def __init__(self, history: History, node: Node, market: Int64, next_block: int, *, reversible: bool) -> None:
         super().__init__(history, Wanted(tags=market_tags(), picks=self._picks), next_block, reversible=reversible)
@@ -91,5 +91,5 @@ class MarketStream(HistoryStream):
         return own is None or own.packed.startswith(view.mark_of(head))
 
     def _more(self, first: int, last: int) -> str:
-        """The price points of the blocks; none where the plugin does not run, or they were removed."""
+        """The price points of the blocks; none if the plugin does not run, or they were removed."""
         return f',"prices":[{",".join(points_of_blocks(self._kept, self._market, first, last))}]'

@@ -69,6 +69,7 @@ NEWEST = 0xFFFFFFFF
 """The number that means the newest entry; most clients write -1."""
 
 MOST_ENTRIES = 1000
+"""Entries of an account in one answer."""
 
 
 @ACCOUNT_HISTORY.method(args=exactly(3), examples=[["viz", -1, 100]])

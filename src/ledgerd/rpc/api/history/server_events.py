@@ -24,6 +24,7 @@ EVENTS_PATH = b"/history/events"
 RETRY_MILLISECONDS = 1_000
 
 MOST_PARAMETERS = 16
+"""Parameters in the address of a stream."""
 LISTS = frozenset(("types", "accounts"))
 LAST_NUMBER = 0xFFFFFFFF
 
@@ -67,7 +68,7 @@ def _asked(query: bytes) -> tuple[int, Filter, bool]:
 
 
 class EventStream(HistoryStream):
-    """A stream that knows at each message how to be resumed behind it."""
+    """A stream that knows at each message how to be resumed after it."""
 
     def __init__(self, history: History, wanted: Wanted, next_block: int, *, reversible: bool) -> None:
         super().__init__(history, wanted, next_block, reversible=reversible)

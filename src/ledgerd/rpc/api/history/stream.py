@@ -22,7 +22,7 @@ EXAMINED_AT_ONCE = 500
 """Operations that are examined for one message: about a millisecond of work, before other requests are served."""
 
 SILENT_BLOCKS = 1_000
-"""After so many blocks without a selected operation, a message says how far the stream is."""
+"""Blocks without a selected operation after which a message says how far the stream is."""
 
 
 class StreamMessage(msgspec.Struct, frozen=True):
@@ -87,7 +87,7 @@ class HistoryStream:
         return True
 
     def _more(self, first: int, last: int) -> str:  # noqa: ARG002
-        """What a stream tells of blocks besides, as further members of the message."""
+        """More members of the message: what a stream tells of blocks besides operations."""
         return ""
 
     def _last(self, view: HistoryView) -> int:

@@ -47,7 +47,7 @@ class SummedUpBlock(msgspec.Struct, frozen=True):
     operations: UInt32
     virtual_operations: UInt32
     kinds: tuple[OperationCount, ...]
-    """Of the operations of its transactions, the most frequent first."""
+    """The kinds of its transactions' operations, the most frequent first."""
 
 
 class BlockOperations(msgspec.Struct, frozen=True):
@@ -75,7 +75,9 @@ class SummedUpTransaction(msgspec.Struct, frozen=True):
 
 
 MOST_BYTES = 1 << 20
-"""Of blocks that are decoded for one answer, since the history does not have them; it has at least one block."""
+"""The most bytes of blocks that are decoded for one answer if the history does not have them; the answer has at least
+one block.
+"""
 MOST_READ = 8 << 20
 """Bytes of all blocks of an answer."""
 

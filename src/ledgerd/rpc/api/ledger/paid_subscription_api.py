@@ -19,6 +19,7 @@ from ledgerd.state.objects.money import paid_subscriptions
 PAID_SUBSCRIPTION_API = Api("paid_subscription_api", "Subscriptions that creators offer, and those who pay for them.")
 
 MOST_OFFERS = 1000
+"""Offers of one answer."""
 
 
 class PaidSubscriptionOptions(msgspec.Struct, frozen=True):

@@ -27,7 +27,9 @@ from ledgerd.state.tables.tables import Index, ObjectId
 VALIDATOR_API = Api("validator_api", "Validators, the votes for them, and whose turn it is.", former_name="witness_api")
 
 MOST_VALIDATORS = 100
+"""Validators of one answer."""
 MOST_NAMES = 1000
+"""Names of one answer."""
 
 
 _INTERNAL = {"schedule", "current_run", "last_supported_block_num"}

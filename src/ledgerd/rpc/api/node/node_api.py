@@ -104,7 +104,7 @@ class SimulatedTransaction(msgspec.Struct, frozen=True):
     authorities_not_checked: tuple[AuthorityNotChecked, ...]
     """Empty where the signatures suffice."""
     operations: tuple[SimulatedOperation, ...]
-    """Those of the transaction and the virtual ones that follow from them, in order."""
+    """The operations of the transaction, and the virtual ones that follow from them, in order."""
     balances: tuple[BalancesOf, ...]
 
 

@@ -16,11 +16,11 @@ class SlotFacts(msgspec.Struct, frozen=True):
     """A slot that is over."""
 
     validator: str
-    """Whose it was; empty where that is not known any more."""
+    """The validator of the slot; empty if that is not known any more."""
     block: UInt32
-    """The number of its block; 0 where it was missed."""
+    """The number of its block; 0 if it was missed."""
     delay: Int32
-    """Milliseconds from its beginning until this node had applied its block; -1 where that is not known."""
+    """Milliseconds from its beginning until this node had applied its block; -1 if that is not known."""
 
 
 class PeerCounts(msgspec.Struct, frozen=True):
@@ -90,9 +90,9 @@ class PeerFacts(msgspec.Struct, frozen=True):
     silent_seconds: UInt32
     """Since it was last heard."""
     round_trip: Int32 = UNKNOWN
-    """Milliseconds, as TCP measures it; -1 where the system does not tell."""
+    """Milliseconds, as TCP measures it; -1 if the system does not tell."""
     delay: Int32 = UNKNOWN
-    """Milliseconds from the slot of the last block that this peer was the first to send; -1 where it sent none."""
+    """Milliseconds from the slot of the last block that this peer was the first to send; -1 if it sent none."""
 
 
 class WatchedSlotFacts(msgspec.Struct, frozen=True):
@@ -102,7 +102,7 @@ class WatchedSlotFacts(msgspec.Struct, frozen=True):
     block: UInt32
     """0 where it was missed."""
     delay: Int32
-    """Milliseconds from its beginning until its block was first seen here; -1 where that is not known."""
+    """Milliseconds from its beginning until its block was first seen here; -1 if that is not known."""
     cause: str
 
 
@@ -116,12 +116,12 @@ class WatchedFacts(msgspec.Struct, frozen=True):
     mean_delay: Int32
     """Milliseconds, of all blocks that were seen in time; -1 without one."""
     reward: UInt64
-    """In millionths of a share."""
+    """Millionths of a share."""
     votes: UInt64
     counted_votes: UInt64
-    """What is left of the votes after penalties."""
+    """The votes after penalties."""
     penalty_percent: UInt32
-    """In hundredths of a percent."""
+    """Hundredths of a percent."""
     is_scheduled: bool
     has_key: bool
 

@@ -37,6 +37,7 @@ HOT_TAGS = 20
 ANY_STATUS = -1
 LAST = (1 << 63) - 1
 LEAST_STATUS, LARGEST_STATUS = -128, 127
+"""The statuses that a market could have, by the width of the field."""
 READ_AT_ONCE = 4_096
 """Ids of a status, between two looks whether another list is shorter."""
 
@@ -156,7 +157,7 @@ def _of_category(kept: View, wanted: MetadataFilter) -> Iterable[int]:
 
 
 def _size_of(kept: View, category: str) -> int:
-    """About how many markets are in a category; those without one are not counted, and may be all."""
+    """The number of markets in a category, about; without a category, that of all."""
     if not category:
         return kept.count(market_records.PM_MARKET_META)
     labels = kept.under(market_records.LABEL_BY_NAME, market_records.CATEGORY, "", category)
@@ -190,7 +191,9 @@ def _with_status(view: ApiView, status: int) -> _WithStatus:
 
 
 def _fewer(state: View, status: int) -> _WithStatus:
-    """Both are read by turns until one of them ends."""
+    """The smaller of two sets: the markets with the status, and those with another one. Both are read by turns until
+    one ends.
+    """
     own = state.ids_under(MARKET_BY_STATUS, status)
     before = state.scan_ids(MARKET_BY_STATUS, upper=(status - 1,)) if status > LEAST_STATUS else ()
     behind = state.scan_ids(MARKET_BY_STATUS, lower=(status + 1,)) if status < LARGEST_STATUS else ()
@@ -204,7 +207,7 @@ def _fewer(state: View, status: int) -> _WithStatus:
 
 
 def _examined(view: ApiView, wanted: _Wanted) -> Iterator[int]:
-    """The same, read from the whole table."""
+    """The markets that are asked for, found by reading the whole table."""
     chosen = _with_status(view, wanted.status)
     hidden = frozenset[int]() if wanted.show_risky else hidden_markets(view)
     among = chosen.listed - hidden if chosen.is_wanted else None
@@ -221,7 +224,7 @@ def _examined(view: ApiView, wanted: _Wanted) -> Iterator[int]:
 
 
 def _sorted(view: ApiView, ids: Ids, sort: str) -> list[int]:
-    """By what was bet, the most first, or by the end of betting; those whose market is gone come last."""
+    """Markets by what was bet, the most first, or by the end of betting; those whose market is gone come last."""
     state, markets = view.state, dict(zip(ids, sorting.markets_of(view.projections, ids), strict=True))
 
     def key(meta_id: int) -> int:
@@ -234,7 +237,7 @@ def _sorted(view: ApiView, ids: Ids, sort: str) -> list[int]:
 
 
 class _RowPiece(NamedTuple):
-    """What is stored of a market, as it is printed around what changes."""
+    """The stored part of a market as it is printed, around the part that changes."""
 
     market: int
     begin: str

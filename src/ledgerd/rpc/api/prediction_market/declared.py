@@ -14,6 +14,7 @@ PREDICTION_MARKET_API = Api(
 )
 
 MOST_OF_A_PAGE = 1_000
+"""Objects of one answer."""
 LAST_FROM = 1_000_000
 
 NEWEST, OLDEST = "newest", "oldest"
@@ -29,7 +30,7 @@ def require_page(limit: int, first: int) -> None:
 
 
 def require_limit_explained(limit: int) -> None:
-    """The same for the two methods that say what is wrong."""
+    """The bound of the limit, for the two methods whose refusal explains it."""
     require(limit <= MOST_OF_A_PAGE, "limit <= 1000: limit must be <= 1000")
 
 

@@ -133,7 +133,7 @@ def get_dispute_votes(view: ApiView, market: Int64) -> DisputeVotes:
 
 
 class _Weights:
-    """What the vote of an account weighs: its shares, and those that its part of the lazy pool would buy."""
+    """The weight of an account's vote: its shares, and those that its part of the lazy pool would buy."""
 
     def __init__(self, state: View, properties: DynamicGlobalProperty) -> None:
         pool = state.find(PM_LAZY_POOLS, 0)

@@ -58,8 +58,8 @@ def _recent(kept: View, market: int) -> list[market_records.KlinePoint]:
     return found
 
 
-def _newest_end(kept: View, market: int) -> int:
-    """How many points a market has had until the last blocks."""
+def _points_in_chunks(kept: View, market: int) -> int:
+    """The number of points of a market that are in chunks; those of the last blocks are not yet."""
     newest = kept.first(market_records.KLINE_BY_MARKET, lower=(market,), upper=(market,), reverse=True)
     return 0 if newest is None else newest.end
 
@@ -67,9 +67,9 @@ def _newest_end(kept: View, market: int) -> int:
 def points_between(
     kept: View, market: int, first: int, end: int, moved: int, recent: list[market_records.KlinePoint]
 ) -> list[str]:
-    """The points of a market by their numbers, printed; those that were removed are left out.
+    """The points of a market with numbers from `first` to `end`, printed; those that were removed are left out.
 
-    So many were moved to chunks already; the others are given.
+    The first `moved` ones are in chunks, `recent` are the others.
     """
     begin = max(moved, first)
     found = list(_printed(begin, recent[begin - moved : max(0, end - moved)]))
@@ -87,7 +87,7 @@ def points_between(
 
 
 def points_of_blocks(kept: View, market: int, first: int, last: int) -> list[str]:
-    """The points that a range of blocks has made, printed. Of the others few are read, however many there are."""
+    """The points that a range of blocks has made, printed. Few others are read, however many there are."""
 
     def last_block(chunk_id: int) -> int:
         return kept.get(market_records.PM_KLINE_CHUNKS, chunk_id).last_block
@@ -99,7 +99,7 @@ def points_of_blocks(kept: View, market: int, first: int, last: int) -> list[str
         if next(iter(chunk)).block > last:
             break
         found += _between(list(chunk), chunk.first, first, last)
-    return found + _between(_recent(kept, market), _newest_end(kept, market), first, last)
+    return found + _between(_recent(kept, market), _points_in_chunks(kept, market), first, last)
 
 
 def _between(points: list[market_records.KlinePoint], number: int, first: int, last: int) -> list[str]:
@@ -109,13 +109,13 @@ def _between(points: list[market_records.KlinePoint], number: int, first: int, l
 
 @PREDICTION_MARKET_API.method(args=from_to(1, 3), examples=[[0], [0, 0, 10]])
 def get_market_kline(view: ApiView, market: Int64, from_: UInt32 = 0, limit: UInt32 = 1000) -> Klines:
-    """The newest points of a market but `from`, so many at most, the oldest first.
+    """The newest points of a market without the newest `from`, at most `limit` of them, the oldest first.
 
     The reason of a point: 0 bet, 1 cancelled bet, 2 liquidation, 3 settled batch, 4 bet with a loan, 5 end of a loan.
     """
     require_limit_explained(limit)
     kept = view.projections
-    moved, recent = _newest_end(kept, market), _recent(kept, market)
+    moved, recent = _points_in_chunks(kept, market), _recent(kept, market)
     end = moved + len(recent) - from_
     if end <= 0:
         return "[]"

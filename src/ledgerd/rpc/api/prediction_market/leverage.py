@@ -129,7 +129,7 @@ def get_market_leverage_positions(
 
 
 class _Room(NamedTuple):
-    """What the pool could lend for a position in a market."""
+    """The most that the pool could lend for a position in a market."""
 
     free: int
     fund: int

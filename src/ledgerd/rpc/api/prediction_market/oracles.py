@@ -26,7 +26,11 @@ BEGINNERS_SCORE = 6_000
 EXPERIENCED = 20
 """Markets resolved; who has fewer is taken for a beginner in part."""
 STAMP_COST, MOST_STAMPS, STAMP_HALVING = 300, 4, 864_000
+"""What a penalty stamp takes from the score of an oracle, how many of them count, and the seconds until they count
+half.
+"""
 MOST_HALVINGS = 16
+"""How often what stamps take is halved."""
 BAN_COST = 1_500
 
 TIME_BOUNDS = (3_600, 21_600, 86_400, 259_200, 604_800, 1_209_600, 2_592_000, 2_592_000)
@@ -79,7 +83,7 @@ def _share(part: int, whole: int) -> int:
 
 
 def reliability_score(oracle: PmOracle, now: int) -> int:
-    """How reliable an oracle has been (spec 11, section 4.3)."""
+    """The reliability of an oracle so far (spec 11, section 4.3)."""
     resolved, received = oracle.markets_resolved, oracle.disputes_received
     accuracy = _share(resolved, resolved + oracle.missed_count)
     disputes = _share(oracle.disputes_won, oracle.disputes_won + oracle.disputes_lost)

@@ -141,7 +141,7 @@ def positions_of(view: ApiView, bets: Iterable[PmBet]) -> tuple[Position, ...]:
 
 
 def _expected_payout(view: ApiView, bet: PmBet, market: PmMarket) -> int:
-    """What a bet would bring if its side won, or brings, where that is known (spec 11, section 4.6)."""
+    """The payout of a bet if its side won, or its payout if that is known (spec 11, section 4.6)."""
     if bet.status == RESOLVED_BET:
         return bet.resolved_amount
     if bet.status != ACTIVE_BET:

@@ -45,7 +45,7 @@ def style() -> str:
 
 
 def style_hash() -> str:
-    """Its source in a content security policy."""
+    """The hash of the page's style, for a content security policy."""
     return _hash_of("style")
 
 

@@ -19,7 +19,7 @@ in that time, or else those that were given up would be ever more.
 
 
 class Activity(IntEnum):
-    """What a client does, which decides on the connection to close."""
+    """The activity of a client, which decides on the connection to close."""
 
     IDLE = 0
     SENDING = 1

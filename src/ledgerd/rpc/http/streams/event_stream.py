@@ -13,7 +13,7 @@ from ledgerd.rpc.http.responses import EVENT_STREAM_HEAD
 from ledgerd.rpc.http.service import Connection, Service
 
 HEARTBEAT_SECONDS = 15.0
-"""After so long without an event a comment is sent, which shows whether the client is still there."""
+"""After this time without an event a comment is sent, which shows whether the client is still there."""
 
 HEARTBEAT = b":\n\n"
 

@@ -30,6 +30,7 @@ VERSIONS = frozenset((b"7", b"8", b"13"))
 """The versions whose frames are those of the standard."""
 
 STEP_BYTES = 1 << 20
+"""Bytes of a text that are checked at once for being UTF-8."""
 
 NOT_TEXT = b"error: string payload expected"
 

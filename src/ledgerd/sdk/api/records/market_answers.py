@@ -18,7 +18,7 @@ from ledgerd.sdk.api.records.market_rows import (
 
 
 class MarketMetadata(AnswerRecord, frozen=True):
-    """What the creator of a market wrote of it; nothing where nothing is known."""
+    """What the creator of a market wrote of it; nothing if nothing is known."""
 
     title: str | None = None
     image: str | None = None

@@ -12,7 +12,7 @@ from ledgerd.sdk.api.forms import AnswerRecord
 
 
 class PmMarketMeta(AnswerRecord, frozen=True):
-    """What the creator of a market said of it; lists are joined with commas."""
+    """The metadata that the creator of a market gave; lists are joined with commas."""
 
     id: Int64
     market: Int64

@@ -71,7 +71,7 @@ class AccountBlocks:
 
     async def among(self, numbers: range, behind: BlockId | None, node: NodeLink) -> AsyncGenerator[ReadBlock, None]:
         """Of a node's irreversible blocks those in which something happened to the account, in order, and the last of
-        all; they begin behind a block, if one is given. It ends early where the node does not tell them.
+        all; they begin after a block, if one is given. It ends early where the node does not tell them.
         """
         if len(numbers) < WORTHWHILE:
             return
@@ -95,7 +95,7 @@ class AccountBlocks:
         """The blocks over which the node's history reaches, and the account's newest entry.
 
         A history begins with some block and is kept from there on, up to a block near the head. So it has what there
-        was in a stretch if it has operations of a block that is not behind the first, and of the last one.
+        was in a stretch if it has operations of a block that is not after the first, and of the last one.
         """
         first, last = numbers[0], numbers[-1]
         offsets = PROBED_BEFORE[: max(1, (self._nodes.limits.largest_batch - 2) // 2)]
@@ -112,7 +112,9 @@ class AccountBlocks:
         return reach, _entries_in(entries)[-1]
 
     async def _pages(self, numbers: range, newest: _Entry, node: NodeLink) -> AsyncGenerator[Places, None]:
-        """What the account's history has of these blocks, each block whole; with the last of them in any case."""
+        """The places in these blocks that the history of the account has, each block whole; in any case with the last
+        block.
+        """
         last = numbers[-1]
         places: defaultdict[int, set[PlaceInBlock]] = defaultdict(set)
         following = await self._first_from(numbers[0], newest, node)
@@ -139,7 +141,7 @@ class AccountBlocks:
         yield places
 
     async def _first_from(self, number: int, newest: _Entry, node: NodeLink) -> int:
-        """The sequence of the account's first entry in a block from a number on, or that behind the newest."""
+        """The sequence of the account's first entry in a block from a number on, or that after the newest."""
         if newest.block < number:
             return newest.sequence + 1
         low, high = 0, newest.sequence

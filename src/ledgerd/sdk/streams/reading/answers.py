@@ -24,7 +24,9 @@ from ledgerd.sdk.streams.reading.negative_amounts import with_whole_amounts
 
 ID_SIZE = 20
 UNKNOWN_NAME = "Invalid operation name: "
-"""What the codec says, as the reference does, of an operation that it does not have (spec 01, section 3.5)."""
+"""The beginning of the codec's error for an operation that it does not have, as in the reference (spec 01, section
+3.5).
+"""
 MOST_NAME = 64
 """Characters of such a name that are shown."""
 OUTSIDE = 65_535
@@ -68,7 +70,7 @@ def id_in(fields: object, name: str) -> BlockId:
 
 
 def blocks_in(numbers: range, answers: Sequence[Any], *, with_history: bool) -> Sequence[ReadBlock]:
-    """The blocks in a node's answers: its blocks, their operations, its head, and the header of the block behind them.
+    """The blocks in a node's answers: its blocks, their operations, its head, and the header of the block after them.
 
     Each must be the one that the next names as its previous, the last of them as well: a node hands out the only block
     that it knows of a number, though it be on no branch of its own (spec 05, section 9.1). The operations come between

@@ -48,7 +48,7 @@ class NodeBlocks(Protocol[N]):
 
     def some(self, numbers: range, behind: BlockId | None, node: N) -> AsyncGenerator[ReadBlock, None]:
         """Of irreversible blocks of a node, those with what is asked for and the last, in order, as far as the node
-        says which these are. They begin behind a block, if one is given.
+        says which these are. They begin after a block, if one is given.
         """
 
     def blame(self, node: N, why: str) -> None:

@@ -24,7 +24,7 @@ OTHER_NAMES = {name_of(each): each.COMMAND for each in OPERATIONS if each.COMMAN
 VIRTUAL_RULE = "false: This is a virtual operation"
 
 EXTENSIONS = "extensions"
-"""Always empty, so that nobody has to write them."""
+"""A field that is always empty, so nobody has to write it."""
 
 
 def command_of(operation: type[Operation]) -> str:

@@ -66,7 +66,7 @@ def network_of(chain_id: bytes) -> ChainParameters | None:
 
 
 class OperationMethods:
-    """What operations are added to, one after the other."""
+    """The base of builders, to which operations are added one after the other."""
 
     def add(self, operation: Operation) -> Self:
         raise NotImplementedError

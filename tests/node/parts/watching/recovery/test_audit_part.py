@@ -135,7 +135,7 @@ def test_a_state_that_fails_is_replaced_by_another_one(
     assert found.is_renewed
     assert found.has_new
     assert found.signing.refusal
-    assert "the supply is" in found.supervisor.health.down["state"]
+    assert "the supply is" in found.supervisor.health.down["imported_state"]
 
 
 def test_a_state_that_fails_ends_a_node_without_trusted_peers(

@@ -34,12 +34,13 @@ CONFIRM_EVERY, MOST_CONFIRM_CHECKS = 5.0, 24
 """Two minutes for peers to answer."""
 
 MOST_STATES = 4
+"""Snapshots that are tried one after the other."""
 
 
 async def replace_state(
     configuration: Configuration, chain: ChainPart, peers: PeersPart, sleep: Callable[[float], Awaitable[None]]
 ) -> str:
-    """Build a better state beside ours; empty where one is ready, else why there is none."""
+    """Build a better state beside ours; empty if one is ready, else why there is none."""
     refused = RefusedSources.none()
     for _ in range(MOST_STATES):
         head, needed = await chain.run(lambda: _present(chain))
@@ -61,7 +62,9 @@ async def replace_state(
 
 
 def _present(chain: ChainPart) -> tuple[int, tuple[int, str] | None]:
-    """The last irreversible block: after blocks were undone, the log may know a later one than the state."""
+    """The number of the head, and the last irreversible block with its id, if there is one. After blocks were undone,
+    the log may know a later one than the state.
+    """
     opened = chain.chain
     number = max(opened.irreversible, opened.block_log.head_number)
     return opened.head_number, (number, opened.id_at(number).hex()) if number else None

@@ -16,6 +16,7 @@ from ledgerd.p2p.sync.survey import FAR_BLOCKS, NetworkSurvey
 
 CONFIRM_SECONDS = 300.0
 MOST_INCIDENTS = 3
+"""Incidents within a day after which the node does nothing more by itself."""
 CLAIMS_EVERY = 600.0
 """Seconds between two lines on claims that nobody has proven."""
 CLAIMS_LAST = 120.0
@@ -51,7 +52,7 @@ class Incident(msgspec.Struct):
 
 
 class Permissions(NamedTuple):
-    """What the operator allows."""
+    """The actions that the operator allows."""
 
     may_step: bool = True
     may_fetch: bool = False
@@ -65,12 +66,12 @@ class RecoveryLine(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What follows from an inspection."""
+    """The result of an inspection."""
 
     step: RecoveryStep | None
     lines: tuple[RecoveryLine, ...]
     reason: str
-    """Why the node is not in step with the network; empty where it is."""
+    """Why the node is not in step with the network; empty if it is."""
 
 
 class WedgeRule:
@@ -81,11 +82,11 @@ class WedgeRule:
         self._permissions = permissions
         self._irreversible = -1
         self._since: float | None = None
-        """Since when the network is known to be far ahead, without progress of ours."""
+        """The time since which the network is known to be far ahead while ours makes no progress."""
         self._acted: float = now
-        """When the last step was taken, or the last progress made."""
+        """The time of the last step or the last progress."""
         self._claimed_at: float | None = None
-        """When claims were reported last, or are to count from."""
+        """The time of the last report of claims, or from which it counts."""
         self._is_given_up = False
         self._is_first = True
         self._lines: list[RecoveryLine] = []
@@ -96,7 +97,7 @@ class WedgeRule:
         return None if last is None or last.is_over else last
 
     def inspect(self, now: float, wall: int, survey: NetworkSurvey) -> Verdict:
-        """What follows from what is seen now, at steady seconds and seconds since 1970."""
+        """Inspect the network, given steady seconds and seconds since 1970; returns what follows."""
         self._lines = []
         if self._is_first:
             self._is_first = False

@@ -22,7 +22,7 @@ from ledgerd.state.views.view import View
 
 
 class MarketMetadata(msgspec.Struct, frozen=True):
-    """What the creator of a market wrote of it; nothing where nothing is known."""
+    """What the creator of a market wrote of it; nothing if nothing is known."""
 
     title: str | None
     image: str | None

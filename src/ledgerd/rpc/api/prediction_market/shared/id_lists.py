@@ -16,7 +16,7 @@ NEAR = 1_000
 """A page that ends within so many rows is read where it stands."""
 
 MOST_BYTES = 16_000_000
-"""Of lists that a worker remembers at the same time: two million ids."""
+"""Bytes of the lists that a worker remembers: two million ids."""
 
 BESIDE_IDS = 512
 """Bytes that a list takes besides its ids, so that empty ones are bounded too."""

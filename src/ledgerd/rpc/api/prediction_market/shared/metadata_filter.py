@@ -16,19 +16,19 @@ MOST_LABELS = 10_000
 
 
 class MetadataFilter(NamedTuple):
-    """What metadata must say."""
+    """The metadata that is looked for."""
 
     category: str
     jurisdiction: str
-    """Where it must not be banned, if anywhere."""
+    """A jurisdiction in which the market must not be banned; empty for any."""
     subcategory: str
-    """Any if it is empty, and so for the tag."""
+    """A subcategory; empty for any. The same holds for the tag."""
     tag: str
     hide_children: bool
 
     @property
     def category_bytes(self) -> bytes:
-        """What is compared of the category: what stands behind a NUL is not."""
+        """The part of the category that is compared: up to a NUL."""
         return text_bytes(self.category).partition(b"\0")[0]
 
     @property
@@ -76,7 +76,7 @@ def _label_condition(wanted: MetadataFilter) -> Callable[[MetaLabels], bool]:
 def part_test(token: bytes) -> Callable[[bytes], bool]:
     """Whether a token is a part of a list that is joined with commas, at a cost that no list can raise.
 
-    The token may have commas itself. Its places in the list are those that a search finds which goes on behind each.
+    The token may have commas itself. Its places in the list are those that a search finds which goes on after each.
     """
     between = b",%b," % token
     if b"," not in token:
@@ -86,7 +86,7 @@ def part_test(token: bytes) -> Callable[[bytes], bool]:
     wanted = f",{marked},"
 
     def has(joined: bytes) -> bool:
-        # `replace` goes on behind each place too, and what stands at the ends of each is left.
+        # `replace` goes on after each place too, and what stands at the ends of each is left.
         return between in b",%b," % joined and wanted in f",{joined.decode('latin-1').replace(text, marked)},"
 
     return has

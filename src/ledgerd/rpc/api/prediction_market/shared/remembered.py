@@ -25,6 +25,7 @@ def head_of(view: ApiView) -> tuple[bytes, int]:
 
 
 MOST_REMEMBERED = 1_000
+"""Values that are remembered for one head."""
 
 
 class OfThisHead:

@@ -30,7 +30,7 @@ GONE = MarketSums()
 
 
 def sorted_ids(view: ApiView, index: Index[Any], key: Key, order: str) -> Ids | None:
-    """All markets under a key in an order; none where there are too many of them."""
+    """All markets under a key in an order; none if there are too many of them."""
 
     def found() -> Iterable[int]:
         ids = list(islice(view.state.ids_under(index, *key), MOST_SORTED + 1))

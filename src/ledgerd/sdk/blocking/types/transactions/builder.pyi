@@ -25,7 +25,7 @@ class BlockingTransactionBuilder(AccountOperations, MoneyOperations, MarketOpera
     ) -> None: ...
     @property
     def sent(self) -> BlockingSentTransaction:
-        """What was sent, to be followed."""
+        """The sent transaction, to be followed."""
 
     def add(self, operation: Operation) -> Self:
         """Add an operation of the protocol; each kind has a method of its name besides."""
@@ -41,7 +41,7 @@ class BlockingTransactionBuilder(AccountOperations, MoneyOperations, MarketOpera
         """
 
     def simulate(self) -> DryRun:
-        """What it would do, without sending it."""
+        """What the transaction would do, without sending it."""
 
     def export(self) -> str:
         """JSON for other signers. The end of `with` does not send it then."""

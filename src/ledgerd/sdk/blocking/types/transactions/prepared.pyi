@@ -29,7 +29,7 @@ class BlockingPreparedTransaction:
     def signed_by(self) -> frozenset[PublicKey]: ...
     @property
     def missing(self) -> SignaturesMissing | None:
-        """Whose signatures are missing; none where it can be sent."""
+        """Whose signatures are missing; none if it can be sent."""
 
     def signed(self, keys: KeyRing) -> BlockingPreparedTransaction:
         """The transaction, signed with as few of these keys as are needed, and with none of more power than needed."""

@@ -78,8 +78,9 @@ class BlockingPredictionMarketApi:
         """The votes on the dispute of a market, and what would come of it if the vote were over now."""
 
     def get_market_kline(self, market: int, from_: int = 0, limit: int = 1000) -> tuple[Kline, ...]:
-        """The newest points of a market but `from`, so many at most, the oldest first. The reason of a point: 0 bet, 1
-        cancelled bet, 2 liquidation, 3 settled batch, 4 bet with a loan, 5 end of a loan.
+        """The newest points of a market without the newest `from`, at most `limit` of them, the oldest first. The
+        reason of a point: 0 bet, 1 cancelled bet, 2 liquidation, 3 settled batch, 4 bet with a loan, 5 end of a
+        loan.
         """
 
     def get_lazy_pool(self) -> PmLazyPool:

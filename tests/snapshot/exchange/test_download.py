@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ledgerd.protocol.types.identifiers import NO_BLOCK
-from ledgerd.snapshot.exchange.fetching import LARGEST_FILE, PART, Download, DownloadAction, Unavailable
+from ledgerd.snapshot.exchange.download import LARGEST_FILE, PART, Download, DownloadAction, Unavailable
 from ledgerd.snapshot.exchange.frames import (
     AccessDenied,
     DataReply,

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 LENGTH = struct.Struct(">I")
 READ_AT_ONCE = 1 << 18
+"""Bytes that are read at once."""
 
 
 class FrameFault(Exception):
@@ -40,7 +41,7 @@ class FrameBuffer:
 
     @property
     def missing(self) -> int:
-        """Bytes that the next frame lacks, as far as is known; 0 where it is whole. `FrameFault`: it is too large."""
+        """Bytes that the next frame lacks, as far as is known; 0 if it is whole. `FrameFault`: it is too large."""
         size = LENGTH.size
         if len(self._waiting) >= size:
             length = self._length()
@@ -71,7 +72,7 @@ class FrameBuffer:
 
 
 def read_frame(read: Callable[[int], bytes], most: int, begun: bytes = b"") -> bytes | None:
-    """The next frame of what blocks until there are bytes, at most as many as are asked for; nothing where it ends.
+    """The next frame of what blocks until there are bytes, at most as many as are asked for; None if it ends.
     `FrameFault`: it is too large, or cut off.
     """
     frames = FrameBuffer(most)

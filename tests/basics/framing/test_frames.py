@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledgerd.basics.frames import LENGTH, CutOff, FrameBuffer, FrameFault, framed, read_frame, read_frame_of
+from ledgerd.basics.framing.frames import LENGTH, CutOff, FrameBuffer, FrameFault, framed, read_frame, read_frame_of
 
 MOST = 300
 BODIES = st.lists(st.binary(max_size=MOST), max_size=5)

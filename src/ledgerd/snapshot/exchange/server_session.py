@@ -22,8 +22,11 @@ from ledgerd.snapshot.exchange.frames import (
 )
 
 MOST_CONNECTIONS = 5
+"""Clients that are served at a time."""
 MOST_OF_ONE_ADDRESS = 3
+"""Connections of one address at a time."""
 MOST_IN_AN_HOUR = 10
+"""Connections of one address within an hour."""
 MOST_ADDRESSES = 10_000
 """Addresses whose visits are remembered."""
 
@@ -33,8 +36,10 @@ SECONDS = 60.0
 SLOWEST = 64 << 10
 """The rate that keeps a connection open beyond that, in bytes a second."""
 LONGEST_SECONDS = 3600.0
+"""The longest time of a connection."""
 
 LARGEST_PART = 8 << 20
+"""Bytes of the file in one answer."""
 
 
 class Offer(NamedTuple):
@@ -44,7 +49,7 @@ class Offer(NamedTuple):
     number: int
     size: int
     checksum: bytes
-    """Of the file, not of the state in it."""
+    """The checksum of the file, not of the state in it."""
 
 
 class FileRange(NamedTuple):

@@ -16,7 +16,7 @@ from ledgerd.snapshot.exchange.frames import (
     NoSnapshot,
     SnapshotMessage,
 )
-from ledgerd.snapshot.exchange.serving import (
+from ledgerd.snapshot.exchange.server_session import (
     LARGEST_PART,
     LONGEST_SECONDS,
     MOST_ADDRESSES,

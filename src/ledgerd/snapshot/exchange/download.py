@@ -9,6 +9,7 @@ from typing import NamedTuple
 from ledgerd.snapshot.exchange import frames
 
 LARGEST_FILE = 2 << 30
+"""Bytes of a file that is fetched."""
 PART = 1 << 20
 MOST_CONNECTIONS = 9
 """Connections for one file; a reference node accepts ten an hour, one of which was used for the request."""
