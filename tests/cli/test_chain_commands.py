@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 
@@ -97,6 +98,33 @@ def test_what_cannot_be_done_is_said_without_a_traceback(
         error = capsys.readouterr().err
         assert said in error
         assert "Traceback" not in error
+
+
+@pytest.mark.parametrize("name", ["data.mdb", "lock.mdb", "writer.lock", "block_log", "block_log.sums"])
+def test_a_pipe_in_the_place_of_a_file_is_named_and_not_waited_for(
+    log: str, data: str, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["replay", "--block-log", log, "--data-dir", data, "--to", "10"])
+    pipe = Path(data) / "state" / name
+    pipe.unlink()
+    os.mkfifo(pipe)
+    for words in (["check"], ["state"], ["replay", "--block-log", log], ["snapshot", "export", f"{data}/made"]):
+        capsys.readouterr()
+        assert main([*words, "--data-dir", data]) == 1, words
+        assert f"{pipe} is a pipe or a device, and no file: remove it" in capsys.readouterr().err
+
+
+def test_a_log_to_replay_that_is_no_file_is_refused(
+    data: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for place, reason in (
+        (tmp_path / "pipe", "it is a pipe or a device, and no file"),
+        (Path("/dev/zero"), "it is a pipe or a device, and no file"),
+        (tmp_path, "Is a directory"),
+    ):
+        assert main(["replay", "--block-log", str(place), "--data-dir", data]) == 1
+        assert capsys.readouterr().err == f"ledgerd: --block-log: {place} cannot be read: {reason}\n"
 
 
 @pytest.mark.parametrize(("command", "place"), [("check", "check.check"), ("state", "state._lines")])

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import lmdb
 
+from ledgerd.basics.durable import open_file
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.chain.log.opening import LogUnfit
@@ -21,6 +22,7 @@ from ledgerd.history.settings import HISTORY_FOLDER, HistorySettings
 from ledgerd.node.config.network import network_of
 from ledgerd.node.datadir.opening import space_of
 from ledgerd.node.datadir.projections import project_for_plugins
+from ledgerd.node.datadir.state_files import refuse_pipes
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.state.files.disk import DATA_FILE, failure
 from ledgerd.supervision.this_process import search_rarely
@@ -36,6 +38,15 @@ def require_state(data_dir: Path, state: Path, how: str = "start the node, or ma
     require_directory(data_dir)
     if not state.is_dir():
         raise OperatorError(f"there is no state in {data_dir}: {how}")
+    refuse_pipes(data_dir, state)
+
+
+def require_log(option: str, file: Path) -> None:
+    """Refuse what is no file: a pipe would be waited for, and a device looks like a log without blocks."""
+    try:
+        open_file(file).close()
+    except OSError as problem:
+        raise OperatorError(f"{option}: {file} cannot be read: {problem.strerror}") from problem
 
 
 @contextmanager
@@ -54,6 +65,7 @@ def opened_chain(chosen: argparse.Namespace, *, must_exist: bool, needs_log: boo
     options = configuration.chain
     if must_exist:
         require_state(chosen.data_dir, options.shared_file_dir)
+    refuse_pipes(chosen.data_dir, options.shared_file_dir)
     network, space = network_of(configuration), space_of(configuration)
     try:
         chain = Chain.open(

@@ -11,7 +11,7 @@ from ledgerd.chain.ledger.assumption import Assumption
 from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.datadir.origin import Choice, Found, StateOrigin, choose, choose_after
-from ledgerd.node.datadir.state_files import StateFiles
+from ledgerd.node.datadir.state_files import StateFiles, refuse_pipes
 from ledgerd.node.datadir.state_import import import_state, set_used
 from ledgerd.node.datadir.verified_copy import VerifiedCopy
 from ledgerd.protocol.networks.parameters import ChainParameters
@@ -62,6 +62,7 @@ class Opening:
 
     def open(self) -> Chain:
         """Open the chain, after making the state if needed. `OperatorError` where it cannot be made says what to do."""
+        refuse_pipes(self._asked.data_dir, self._files.folder)
         self._files.make_folders()
         refuse_state_of_replica(self._files.folder)
         self._files.require_free()

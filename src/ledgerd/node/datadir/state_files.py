@@ -10,11 +10,13 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from ledgerd.basics.durable import sync_folder
+from ledgerd.basics.durable import sync_folder, waited_for_in
 from ledgerd.chain.log.block_log import FULL_LOG, BlockLog
-from ledgerd.chain.log.files import LogKind, paths_of, sums_path
+from ledgerd.chain.log.files import STATE_FOLDER, LogKind, paths_of, sums_path
 from ledgerd.chain.log.rolling import ROLLING_LOG
+from ledgerd.history.settings import HISTORY_FOLDER
 from ledgerd.projections.kept import FOLDER, replace_projections
+from ledgerd.protocol.errors import OperatorError
 from ledgerd.rpc.blocks.records import FILE_NAME as BLOCK_INFO
 from ledgerd.state.conversion import STATE_STEPS, convert_store
 from ledgerd.state.errors import StorageError
@@ -43,6 +45,15 @@ DAMAGED = "damaged"
 """A marker file: the state was found damaged while the node ran."""
 
 LOGS: tuple[LogKind, ...] = (FULL_LOG, ROLLING_LOG)
+
+
+def refuse_pipes(data_dir: Path, state: Path) -> None:
+    """Refuse a directory that has a pipe or a device in the place of a file of the node."""
+    found = waited_for_in((state, state / FOLDER, data_dir / STATE_FOLDER, data_dir / HISTORY_FOLDER))
+    if found is not None:
+        raise OperatorError(
+            f"{found} is a pipe or a device, and no file: remove it, and put the file back in its place from a backup"
+        )
 
 
 class StateFiles:
