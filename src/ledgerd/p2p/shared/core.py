@@ -90,8 +90,11 @@ class Core:
     def live(self) -> Iterator[Peer]:
         return (peer for peer in self.peers() if peer.is_live)
 
+    def trusts(self, peer: Peer) -> bool:
+        return peer.is_live and peer.doubted_until <= self.now
+
     def trusted(self) -> Iterator[Peer]:
-        return (peer for peer in self.live() if peer.doubted_until <= self.now)
+        return filter(self.trusts, self.peers())
 
     def is_anybody_ahead(self, by: int = 0) -> bool:
         return any(self.height_of(peer) > self.chain.head_number + by for peer in self.trusted())

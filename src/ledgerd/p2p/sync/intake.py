@@ -233,7 +233,7 @@ class Intake:
             return False
         if header.number > core.chain.head_number + FARTHEST_AHEAD:
             self._record_height(peer, header.number)
-            self.ranges.plan()
+            self.ranges.plan_for(peer)
             return True
         if core.chain.is_linked(header.id):
             self._record_height(peer, header.number)
