@@ -17,6 +17,8 @@ from ledgerd.state.objects.accounts.accounts import ACCOUNT_BY_NAME
 from tests.recorded import recorded_blocks, recorded_log
 from tests.state.versions import make_outdated
 
+PAGE = 4096
+
 
 @pytest.fixture
 def log(tmp_path: Path) -> str:
@@ -175,6 +177,22 @@ def test_a_state_of_another_version_is_refused_with_what_to_do(
     assert "written by another version of this program" in printed.out + printed.err
     assert "replay the block log or import a snapshot" in printed.out + printed.err
     assert "Traceback" not in printed.err
+
+
+def zero_a_page(data: str, number: int) -> None:
+    with (Path(data) / "state" / "data.mdb").open("r+b") as file:
+        file.seek(number * PAGE)
+        file.write(bytes(PAGE))
+
+
+def test_check_names_pages_of_zeros_at_which_the_database_would_end_the_process(
+    log: str, data: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["replay", "--block-log", log, "--data-dir", data, "--to", "200"])
+    zero_a_page(data, (Path(data) / "state" / "data.mdb").stat().st_size // PAGE // 2)
+    capsys.readouterr()
+    assert main(["check", "--data-dir", data]) == 1
+    assert "state: pages of it are damaged or missing): remove its folder, then replay" in capsys.readouterr().err
 
 
 def test_a_state_that_does_not_add_up_is_found(log: str, data: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -207,16 +206,6 @@ def test_a_replay_of_a_node_without_a_full_log_is_refused(directory: Directory) 
         directory.started(replay_blockchain="true")
 
     assert directory.started() == (120, StateOrigin.PRESENT)
-
-
-@pytest.mark.parametrize("name", ["state/data.mdb", "state/writer.lock", "state/block_log.sums", "history/data.mdb"])
-def test_a_pipe_in_the_place_of_a_file_is_named_and_not_waited_for(directory: Directory, name: str) -> None:
-    directory.put_log(20)
-    (directory.folder / name).parent.mkdir(exist_ok=True)
-    (directory.folder / name).unlink(missing_ok=True)
-    os.mkfifo(directory.folder / name)
-    with pytest.raises(OperatorError, match=f"{name} is a pipe or a device, and no file: remove it"):
-        directory.started()
 
 
 def test_a_node_does_not_start_on_the_copy_that_a_replica_keeps(directory: Directory) -> None:
