@@ -82,7 +82,7 @@ class ApplicationServer(Server):
         """What a POST is answered, which counts for whoever has sent it; nothing where it holds notifications alone."""
         try:
             asked = msgspec.json.decode(body)
-        except (msgspec.DecodeError, RecursionError):
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return _error(None, UNREADABLE, "the request is not JSON")
         if not isinstance(asked, list):
             return await self._one(asked, share)
