@@ -205,7 +205,8 @@ class Intake:
                 is_large = len(frame.payload) > self._core.settings.mempool_max_tx_size
                 if is_large and peer.is_greeted:
                     self._core.strike(peer, "a transaction that is too large")
-                return is_large
+                # Nothing would be done with one from an address without signatures left; decoding takes up to a turn.
+                return is_large or (peer.is_greeted and peer.allowance.signatures.left(self._core.now) <= 0)
         return False
 
     def reader_of(self, peer: Peer, frame: Frame) -> ReplyReader | None:
