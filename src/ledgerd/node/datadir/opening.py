@@ -138,8 +138,7 @@ class Opening:
                 set_used(choice.snapshot)
         elif choice.origin is StateOrigin.BLOCK_LOG:
             self._files.set_aside()
-        with naming_damage(self._files.folder):
-            return self._open_chain()
+        return self._open_chain()
 
 
 def is_unusable(problem: BaseException | None) -> bool:
