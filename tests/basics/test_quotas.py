@@ -33,6 +33,18 @@ def test_each_one_keeps_a_part_of_what_others_use_up() -> None:
     assert hostile < 100 + 60 * 200, "and all of them together have no more than twice the rate"
 
 
+def test_what_was_dearer_than_expected_is_charged_to_all_or_to_the_part_of_one() -> None:
+    quota = SharedQuota(10, 1, 2, 0)
+    assert quota.spend("dear", 1, 0)
+    quota.charge("dear", 20, 0)
+    assert quota.spend("dear", 1, 0), "of its own part"
+    quota.charge("dear", 20, 0)
+    assert not quota.spend("dear", 1, 0)
+    assert quota.spend("other", 1, 0)
+    assert not quota.spend("dear", 1, 5)
+    assert quota.spend("dear", 1, 60)
+
+
 def test_a_part_is_as_large_as_the_number_of_those_who_ask_allows() -> None:
     quota = SharedQuota(1, 100, 2, 0)
     for _ in range(300):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.accounts.accounts import ACCOUNT_BY_NAME
 from tests.recorded import recorded_blocks, recorded_log
 from tests.state.versions import make_outdated
+
+PAGE = 4096
 
 
 @pytest.fixture
@@ -99,6 +102,33 @@ def test_what_cannot_be_done_is_said_without_a_traceback(
         assert "Traceback" not in error
 
 
+@pytest.mark.parametrize("name", ["data.mdb", "lock.mdb", "writer.lock", "block_log", "block_log.sums"])
+def test_a_pipe_in_the_place_of_a_file_is_named_and_not_waited_for(
+    log: str, data: str, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["replay", "--block-log", log, "--data-dir", data, "--to", "10"])
+    pipe = Path(data) / "state" / name
+    pipe.unlink()
+    os.mkfifo(pipe)
+    for words in (["check"], ["state"], ["replay", "--block-log", log], ["snapshot", "export", f"{data}/made"]):
+        capsys.readouterr()
+        assert main([*words, "--data-dir", data]) == 1, words
+        assert f"{pipe} is a pipe or a device, and no file: remove it" in capsys.readouterr().err
+
+
+def test_a_log_to_replay_that_is_no_file_is_refused(
+    data: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for place, reason in (
+        (tmp_path / "pipe", "it is a pipe or a device, and no file"),
+        (Path("/dev/zero"), "it is a pipe or a device, and no file"),
+        (tmp_path, "Is a directory"),
+    ):
+        assert main(["replay", "--block-log", str(place), "--data-dir", data]) == 1
+        assert capsys.readouterr().err == f"ledgerd: --block-log: {place} cannot be read: {reason}\n"
+
+
 @pytest.mark.parametrize(("command", "place"), [("check", "check.check"), ("state", "state._lines")])
 def test_a_state_whose_damage_is_met_in_the_middle_of_a_command_is_named(
     log: str, data: str, command: str, place: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -147,6 +177,22 @@ def test_a_state_of_another_version_is_refused_with_what_to_do(
     assert "written by another version of this program" in printed.out + printed.err
     assert "replay the block log or import a snapshot" in printed.out + printed.err
     assert "Traceback" not in printed.err
+
+
+def zero_a_page(data: str, number: int) -> None:
+    with (Path(data) / "state" / "data.mdb").open("r+b") as file:
+        file.seek(number * PAGE)
+        file.write(bytes(PAGE))
+
+
+def test_check_names_pages_of_zeros_at_which_the_database_would_end_the_process(
+    log: str, data: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["replay", "--block-log", log, "--data-dir", data, "--to", "200"])
+    zero_a_page(data, (Path(data) / "state" / "data.mdb").stat().st_size // PAGE // 2)
+    capsys.readouterr()
+    assert main(["check", "--data-dir", data]) == 1
+    assert "state: pages of it are damaged or missing): remove its folder, then replay" in capsys.readouterr().err
 
 
 def test_a_state_that_does_not_add_up_is_found(log: str, data: str, capsys: pytest.CaptureFixture[str]) -> None:

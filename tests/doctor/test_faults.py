@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable
 from typing import TypeVar
@@ -117,6 +118,18 @@ def a_running_node_that_warns(broken: BrokenNode) -> None:
 @fault("data-dir-missing")
 def a_data_directory_that_is_not_there(broken: BrokenNode) -> None:
     shutil.rmtree(broken.data_dir)
+
+
+@fault("data-dir-pipe")
+def a_pipe_in_the_place_of_the_state(broken: BrokenNode) -> None:
+    (broken.data_dir / "state/data.mdb").unlink()
+    os.mkfifo(broken.data_dir / "state/data.mdb")
+
+
+@fault("data-dir-pipe")
+def a_device_in_the_place_of_the_checksums(broken: BrokenNode) -> None:
+    (broken.data_dir / "state/block_log.sums").unlink(missing_ok=True)
+    (broken.data_dir / "state/block_log.sums").symlink_to("/dev/zero")
 
 
 @fault("state-missing")

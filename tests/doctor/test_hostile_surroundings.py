@@ -92,6 +92,14 @@ def test_a_damaged_file_of_the_directory_is_read_around(broken: BrokenNode, numb
     assert broken.names() == ["not-shown-reachable"]
 
 
+def test_an_answer_that_is_no_text_is_none(broken: BrokenNode) -> None:
+    no_text = b'{"reason":"\xff"}'
+    broken.run()
+    with answering(once(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(no_text), no_text))) as server:
+        broken.change(http_endpoint=endpoint_of(server))
+        assert broken.names() == ["no-answer"]
+
+
 def test_a_file_of_the_directory_that_is_too_large_is_read_around(broken: BrokenNode) -> None:
     for name in (INBOUND_FILE, GROWTH_FILE):
         with (broken.data_dir / name).open("wb") as opened:

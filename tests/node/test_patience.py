@@ -6,6 +6,7 @@ import asyncio
 import os
 from pathlib import Path
 
+import lmdb
 import pytest
 
 from ledgerd.node import lifecycle
@@ -64,3 +65,12 @@ def test_damage_that_is_found_while_the_node_runs_is_marked(tmp_path: Path, caps
 
     assert runtime.chain.files.is_marked_damaged
     assert "ledgerd: the state is damaged\n" in capsys.readouterr().err
+
+
+def test_so_is_a_page_that_the_database_calls_damaged(tmp_path: Path) -> None:
+    runtime = runtime_in(tmp_path)
+    runtime.part(PeersPart).work.fail(lmdb.CorruptedError("mdb_get"))
+
+    assert asyncio.run(live(runtime.configuration, lambda _: runtime, str)) == FATAL
+
+    assert runtime.chain.files.is_marked_damaged

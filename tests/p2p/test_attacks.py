@@ -226,6 +226,21 @@ def test_members_that_are_looked_at_are_charged_to_the_address_that_sends_them(
     assert 1 <= recovered.times - before <= 3
 
 
+def test_from_an_address_without_signatures_left_no_transaction_is_decoded(
+    talk: Talk, others: Network, decoded: Counted
+) -> None:
+    attacker, honest = talk.meet(ATTACKER), talk.meet()
+    talk.network.core[attacker].allowance.signatures.charge(3000)
+    first, second = (others.signed(Transfer(VIZ, VIZ, tokens(amount), ""), lifetime=100) for amount in (1, 2))
+    talk.say(attacker, *[TransactionMessage(first)] * 5)
+    assert decoded.times == 0
+    talk.say(honest, TransactionMessage(second))
+    assert second.id in talk.network.intake.mempool
+    talk.now += 10
+    talk.say(attacker, TransactionMessage(first))
+    assert first.id in talk.network.intake.mempool
+
+
 DEEP = "[" * 20_000 + "]" * 20_000
 
 

@@ -150,6 +150,7 @@ def test_a_worker_that_asks_too_much_at_a_time_is_cut() -> None:
         (MOST_ANSWER + 1).to_bytes(4, "big"),
         framed(b"{]"),
         framed(b'{"code": "no number"}'),
+        framed(b'{"message": "\xff"}'),
         b"\0",
     ],
 )

@@ -244,8 +244,9 @@ def test_one_that_raises_says_where_and_is_not_sent_the_next_block(
         assert shop.seen == seen  # nothing is sent again
 
 
-def test_a_position_that_cannot_be_read_says_which_file_it_is(tmp_path: Path, teller: Teller) -> None:
-    (tmp_path / "position.json").write_text("{")
+@pytest.mark.parametrize("raw", [b"{", b'{"marks":{"1":"\xff"}}'])
+def test_a_position_that_cannot_be_read_says_which_file_it_is(tmp_path: Path, teller: Teller, raw: bytes) -> None:
+    (tmp_path / "position.json").write_bytes(raw)
     with pytest.raises(FeedBroken, match=r"position\.json cannot be read"):
         feed_of(tmp_path, teller, Shop())
 

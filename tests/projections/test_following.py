@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from random import Random
+from typing import NoReturn
 
+import lmdb
 import pytest
 
 from ledgerd.chain.chain import Chain
@@ -19,7 +21,7 @@ from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.codec import codec_of
 from ledgerd.projections.custom_protocols import CustomProtocols
 from ledgerd.projections.following import follow, leave, projections_of
-from ledgerd.projections.kept import FOLDER
+from ledgerd.projections.kept import FOLDER, KeptProjections
 from ledgerd.projections.key_references import KeyReferences
 from ledgerd.projections.markets.records import MarketRecords
 from ledgerd.projections.projection import Projection
@@ -28,6 +30,7 @@ from ledgerd.projections.tables.market_records import PM_MARKET_META, PM_OPEN_BO
 from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.operations.markets.bets import PmPlaceBet
 from ledgerd.protocol.types.assets import tokens
+from ledgerd.state import Store
 from ledgerd.state.errors import StoreCorrupt, StoreFull
 from ledgerd.state.files.disk import DATA_FILE
 from ledgerd.state.views.view import View
@@ -250,14 +253,15 @@ def test_blocks_without_anything_for_projections_are_no_commit_of_theirs(tmp_pat
     node.chain.close()
 
 
+@pytest.mark.parametrize("damage", [StoreCorrupt, lmdb.CorruptedError])
 def test_a_store_that_cannot_be_read_any_more_begins_anew_while_the_node_runs(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, damage: type[Exception]
 ) -> None:
     node = node_of(tmp_path)
     branch(node, [1_000])
 
     def damaged(*_: object) -> None:
-        raise StoreCorrupt("a page is missing")
+        raise damage("a page is missing")
 
     with monkeypatch.context() as patch:
         patch.setattr(MarketRecords, "apply", damaged)
@@ -272,6 +276,22 @@ def test_a_store_that_cannot_be_read_any_more_begins_anew_while_the_node_runs(
 
 
 # -- what is there at the start
+
+
+def test_damage_that_the_database_meets_while_it_is_opened_has_them_begin_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node_of(tmp_path / "node").chain.close()
+    folder = next(tmp_path.rglob(f"{FOLDER}/{DATA_FILE}")).parent.parent
+    opened = Store.open
+
+    def meet_it(*_: object, **__: object) -> NoReturn:
+        monkeypatch.setattr(Store, "open", opened)
+        raise lmdb.CorruptedError("mdb_get: MDB_CORRUPTED: Located page was wrong type")
+
+    monkeypatch.setattr(Store, "open", meet_it)
+    with KeptProjections(folder) as kept:
+        assert "those that are there cannot be read" in kept.fault
 
 
 def test_what_is_lost_or_damaged_begins_at_the_head_and_says_so(

@@ -59,9 +59,10 @@ def test_a_record_goes_on_where_it_was(tmp_path: Path) -> None:
 def test_a_damaged_record_is_said(tmp_path: Path) -> None:
     file = record_file(tmp_path, "url")
     assert read_record(file) is None
-    file.write_text("{")
-    with pytest.raises(OperatorError, match=r"is no record of a shadow .*: move it away"):
-        read_record(file)
+    for damaged in (b"{", b'{"cursor":"\xff"}'):
+        file.write_bytes(damaged)
+        with pytest.raises(OperatorError, match=r"is no record of a shadow .*: move it away"):
+            read_record(file)
 
 
 def test_no_more_bundles_are_written_than_may_be_and_all_are_counted(tmp_path: Path) -> None:
@@ -94,10 +95,10 @@ def test_a_bundle_has_no_key_no_control_character_and_a_bounded_answer(tmp_path:
     assert "  chain = testnet" in lines
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"format":1}', "[" * 10_000, "\x00"])
-def test_what_is_no_bundle_is_refused(tmp_path: Path, text: str) -> None:
+@pytest.mark.parametrize("raw", [b"", b"[]", b'{"format":1}', b"[" * 10_000, b"\x00", b'{"\xff":1}'])
+def test_what_is_no_bundle_is_refused(tmp_path: Path, raw: bytes) -> None:
     file = tmp_path / "file"
-    file.write_text(text)
+    file.write_bytes(raw)
     with pytest.raises(OperatorError, match="is no difference of a shadow"):
         read_bundle(file)
 

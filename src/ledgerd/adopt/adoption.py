@@ -67,7 +67,7 @@ class Adoption:
             return False
         try:
             known = msgspec.json.decode((self._folder / RECORD).read_bytes(), type=Record)
-        except (OSError, msgspec.MsgspecError):
+        except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
             raise AdoptionRefused(f"{self._folder} is not empty: name a directory that does not exist yet") from None
         if known != self._record:
             raise AdoptionRefused(

@@ -7,6 +7,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, BinaryIO
@@ -69,3 +70,15 @@ def read_file(path: Path, most: int) -> bytes:
     if len(raw) > most:
         raise OSError(errno.EFBIG, f"it has more than {most:,} bytes", str(path))
     return raw
+
+
+def waited_for_in(folders: Iterable[Path]) -> Path | None:
+    """A pipe or a device in one of these folders, if there is one: whoever opens it may wait for ever."""
+    for folder in folders:
+        with suppress(FileNotFoundError, NotADirectoryError):
+            for path in folder.iterdir():
+                with suppress(OSError):
+                    mode = path.stat().st_mode
+                    if stat.S_ISFIFO(mode) or stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
+                        return path
+    return None

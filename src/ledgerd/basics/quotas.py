@@ -114,16 +114,29 @@ class SharedQuota:
 
     def spend(self, name: str, cost: float, now: float) -> bool:
         """Spend an amount of what all have, or of the part of the name when nothing of that is left."""
-        left, since = self._parts.pop(name, (self._free, now))
-        self._forget(now)
-        part = self._rate / (len(self._parts) + 1)
-        most = max(self._free, part * PART_SECONDS)
-        left = min(most, left + max(0.0, now - since) * part)
+        left, most = self._part_of(name, now)
         is_there = self._all.spend(cost, now)
         if not is_there and left >= min(cost, most):
             is_there, left = True, left - cost
         self._parts[name] = left, now
         return is_there
+
+    def charge(self, name: str, cost: float, now: float) -> None:
+        """Spend an amount, whatever is left: of the same."""
+        left, _ = self._part_of(name, now)
+        if self._all.left(now) > 0:
+            self._all.charge(cost)
+        else:
+            left -= cost
+        self._parts[name] = left, now
+
+    def _part_of(self, name: str, now: float) -> tuple[float, float]:
+        """What is left of the part of a name, and how large it may grow."""
+        left, since = self._parts.pop(name, (self._free, now))
+        self._forget(now)
+        part = self._rate / (len(self._parts) + 1)
+        most = max(self._free, part * PART_SECONDS)
+        return min(most, left + max(0.0, now - since) * part), most
 
     def _forget(self, now: float) -> None:
         while self._parts:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ledgerd.basics.durable import waited_for_in
 from ledgerd.basics.durations import DAY
 from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.chain.log.files import LogDamaged
@@ -31,6 +32,15 @@ from ledgerd.state.views.view import View
 
 def ledger(node: ExaminedNode, now: int) -> Iterator[Finding]:
     """All findings on the state, the log and what the chain says of our validators; `now` is the network's time."""
+    pipe = waited_for_in((node.state_dir, node.log_dir))
+    if pipe is not None:
+        yield error(
+            "data-dir-pipe",
+            what=f"{pipe} is a pipe or a device, and no file",
+            why="the node would wait for it for ever, and does not start",
+            do="remove it, and put the file back in its place from a backup",
+        )
+        return
     if not (node.state_dir / DATA_FILE).exists():
         yield warning(
             "state-missing",

@@ -32,7 +32,7 @@ def service(node: ExaminedNode) -> Iterator[Finding]:
     try:
         page = page_of(node.http_endpoint, PATH, SECONDS, LONGEST)
         answer = msgspec.json.decode(page.body, type=Ready)
-    except (OSError, msgspec.MsgspecError) as problem:
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as problem:
         yield error(
             "no-answer",
             what=f"the node runs, and gives no answer on {node.http_endpoint}: {problem or type(problem).__name__}",

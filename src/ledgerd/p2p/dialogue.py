@@ -92,7 +92,7 @@ class Dialogue:
         if may_go_on(core, hello, is_aligned=reply.fork_alignment):
             peer.advance(LifeEvent.WELCOMED, core.now)
         core.good(peer)
-        self._ask()
+        self._ask(peer)
 
     def _hello_reply(self, peer: Peer, reply: messages.HelloReply) -> None:
         """Spec 04, section 7.3."""
@@ -103,15 +103,15 @@ class Dialogue:
             peer.advance(LifeEvent.ANSWERED, core.now)
         core.good(peer)
         if peer.exchange and core.height_of(peer) > core.chain.head_number + BEHIND_BLOCKS:
-            self._intake.change_mode(Cause.ANSWERED_FROM_AHEAD)
-        self._ask()
+            self._intake.change_mode(self._intake.watch.answered_from_ahead())
+        self._ask(peer)
 
-    def _ask(self) -> None:
+    def _ask(self, peer: Peer) -> None:
         """Request missing blocks; switch to FORWARD if there are none to request (spec 04, section 9.1, row b)."""
         core, intake = self._core, self._intake
         if core.mode is not Mode.SYNC:
             return
-        intake.ranges.plan()
+        intake.ranges.plan_for(peer)
         head = core.chain.head_number
         partners = [peer for peer in core.live() if peer.exchange and peer.head_number > 0]
         is_nobody_ahead = bool(partners) and all(core.reach_of(peer) <= head for peer in core.trusted())
@@ -131,7 +131,7 @@ class Dialogue:
         if not peer.exchange and has_joined and peer.head_number > 0 and core.chain.is_known(peer.head_id):
             peer.exchange = peer.is_aligned = True
         core.good(peer)
-        self._intake.ranges.plan()
+        self._intake.ranges.plan_for(peer)
         if core.height_of(peer) > core.chain.head_number + BEHIND_BLOCKS:
             self._intake.request_gap()
 

@@ -58,7 +58,7 @@ class PluginLink(FrameConnection):
                 return msgspec.json.decode(await self._exchanged(request), type=MethodAnswer)
         except TimeoutError:
             raise ServerFault(BUSY.format(self.served.name)) from None
-        except (OSError, msgspec.MsgspecError):
+        except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
             raise ServerFault(AWAY.format(self.served.name)) from None
         finally:
             self._shares.change(asked.share, -1)

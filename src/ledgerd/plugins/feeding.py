@@ -212,7 +212,7 @@ def read_observer_position(file: Path) -> ObserverPosition:
         return msgspec.json.decode(raw, type=ObserverPosition)
     except FileNotFoundError:
         return ObserverPosition()
-    except msgspec.MsgspecError as fault:
+    except (msgspec.MsgspecError, UnicodeDecodeError) as fault:
         raise FeedBroken(f"{file} cannot be read ({fault}): remove it to begin again") from None
 
 

@@ -187,7 +187,7 @@ async def loaded(order: PluginOrder, command: Sequence[str]) -> PluginReport:
         return msgspec.json.decode(frame, type=PluginReport)
     except TimeoutError:
         return PluginReport(refused=f"it does not load within {START_SECONDS:g} seconds")
-    except (OSError, FrameFault, msgspec.MsgspecError) as fault:
+    except (OSError, FrameFault, msgspec.MsgspecError, UnicodeDecodeError) as fault:
         return PluginReport(refused=reason_of(fault))
     finally:
         writer.transport.abort()

@@ -11,6 +11,8 @@ import logging
 from collections.abc import Sequence
 from typing import Any
 
+import lmdb
+
 from ledgerd.basics.closing import on_error
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.interface.observer import Observer, merged
@@ -27,6 +29,9 @@ log = logging.getLogger(__name__)
 FOREIGN = "those that were there are of another chain, or of a branch that was left"
 LAPSED = "the node has run without them, or its state was replaced"
 UNDONE = "the block behind which they began was undone"
+
+DAMAGE = (StoreCorrupt, lmdb.CorruptedError, lmdb.PageNotFoundError)
+"""What is raised where their file cannot be read any more."""
 
 
 def follow(chain: Chain, projections: Sequence[Projection]) -> KeptProjections:
@@ -130,7 +135,7 @@ class ProjectionRecorder(Observer):
         kept = self.kept
         try:
             self._apply_events(events)
-        except StoreCorrupt as problem:
+        except DAMAGE as problem:
             kept.clear(f"those that were there cannot be read ({problem})")
             self._must_begin = True
         if self._must_begin:

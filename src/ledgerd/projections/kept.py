@@ -7,6 +7,8 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+import lmdb
+
 from ledgerd.basics.closing import Closing
 from ledgerd.basics.durable import sync_folder
 from ledgerd.projections.projection import Projection
@@ -14,7 +16,7 @@ from ledgerd.projections.tables import PROJECTED_BLOCK, PROJECTED_TABLES, Projec
 from ledgerd.protocol.types.identifiers import NO_BLOCK, BlockId, ChainId
 from ledgerd.state.conversion import Conversion, convert_store
 from ledgerd.state.errors import StoreCorrupt, StoreOutdated
-from ledgerd.state.files.disk import DATA_FILE, LOCKS, Space
+from ledgerd.state.files.disk import DATA_FILE, LOCKS, Space, failure
 from ledgerd.state.files.header import STATE
 from ledgerd.state.files.lock import swapping
 from ledgerd.state.store import Store
@@ -75,7 +77,10 @@ class KeptProjections(Closing):
             self.store = self._emptied(f"those that are there cannot be read ({problem})")
 
     def _opened(self) -> Store:
-        return Store.open(self.folder, PROJECTED_TABLES, space=self._space)
+        try:
+            return Store.open(self.folder, PROJECTED_TABLES, space=self._space)
+        except lmdb.Error as problem:
+            raise failure(self.folder, problem) from problem
 
     def _emptied(self, fault: str) -> Store:
         self.fault = fault

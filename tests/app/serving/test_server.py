@@ -152,7 +152,8 @@ def test_calls_that_are_wrong_are_told_so_and_fill_no_log(
                 assert await asked.result(method, params) == {"code": code, "message": words}
             wrong = await asked.result("newest", {"counts": 1})
             assert wrong == {"code": -32602, "message": "newest has no parameter counts"}
-            assert json.loads(await asked.client.ask(b"{"))["error"]["code"] == -32700
+            for unreadable in (b"{", b'"\xff"', b'{"id":1,"method":"\xc0\x80"}', b"[" * 5000):
+                assert json.loads(await asked.client.ask(unreadable))["error"]["code"] == -32700
             assert (await asked.call([]))["error"]["code"] == -32600
             assert (await asked.call([1]))[0]["error"]["code"] == -32600
             for wrong in (True, [], {}):

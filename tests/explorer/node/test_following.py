@@ -237,6 +237,22 @@ def test_told_of_a_block_over_a_websocket_it_looks_at_once() -> None:
     play(scene)
 
 
+@pytest.mark.parametrize("message", ["5", "null", "[", "\0", b"\xff", "[" * 5000])
+def test_whatever_comes_over_a_websocket_ends_the_connection_alone(message: str | bytes) -> None:
+    async def scene() -> None:
+        async def talk(socket: ServerConnection) -> None:
+            await socket.recv()
+            await socket.send(message)
+            await socket.wait_closed()
+
+        async with serve(talk, "127.0.0.1", 0) as server:
+            port = next(iter(server.sockets)).getsockname()[1]
+            with pytest.raises(NodeAway):
+                await HeadFollower(ScriptedNode(), ChainWatch(), f"ws://127.0.0.1:{port}").listen(lambda: None)
+
+    play(scene)
+
+
 def test_an_address_that_is_no_websocket_is_refused_at_the_start() -> None:
     with pytest.raises(OperatorError, match="no address of a node"):
         HeadFollower(ScriptedNode(), ChainWatch(), "http://127.0.0.1:8091")

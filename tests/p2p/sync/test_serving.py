@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from ledgerd.basics.quotas import SharedQuota
 from ledgerd.p2p.sync.serving import LOOKUP_COST, MOST_IN_RANGE, RANGE_BYTES
 from ledgerd.p2p.wire.frames import MAX_PAYLOAD
 from ledgerd.p2p.wire.messages import (
@@ -114,6 +115,25 @@ def test_a_peer_over_its_budget_gets_empty_answers_for_a_while(talk: Talk) -> No
     assert talk.say(peer, GapFillRequest((5,))) == [GapFillReply(())]
     assert talk.say(peer, GetBlock(5, NO_BLOCK)) == [NotAvailable(5)]
     assert LOOKUP_COST > 0
+
+
+def test_of_what_many_addresses_ask_for_so_much_is_served_and_an_honest_one_keeps_its_part(talk: Talk) -> None:
+    reply = len(the_range(talk, 1, 100).frame)
+    talk.network.core.served = SharedQuota(2 * reply, reply, reply, talk.now)
+    hostile = [talk.meet() for _ in range(10)]
+    honest, served, of_honest = talk.meet(), 0, 0
+    for second in range(60):
+        talk.now += 1
+        for peer in hostile * 3:
+            served += len(of_range(talk, peer)) > 0
+        of_honest += second % 20 == 0 and len(of_range(talk, honest)) > 0
+    assert served <= 2 + 2 * 60 + 2 * len(hostile)
+    assert of_honest == 3
+
+
+def of_range(talk: Talk, peer: int) -> list[int]:
+    (reply,) = talk.say(peer, GetBlockRange(1, 100, NO_BLOCK))
+    return numbers(reply)
 
 
 def forget_kept(talk: Talk) -> None:

@@ -74,6 +74,7 @@ def test_doubts_are_kept_over_a_restart_and_bounded(tmp_path: Path) -> None:
     assert read_progress(file) == SnapshotProgress()
     write_progress(file, progress)
     assert read_progress(file) == progress
-    file.write_text("{")
-    with pytest.raises(OperatorError, match="remove it to begin anew"):
-        read_progress(file)
+    for damaged in (b"{", b'{"doubts":{"\xff":{}}}'):
+        file.write_bytes(damaged)
+        with pytest.raises(OperatorError, match="remove it to begin anew"):
+            read_progress(file)

@@ -84,7 +84,7 @@ class ApplicationServer(Server):
         """The answer to a POST, whose cost counts for the sender; empty if it holds only notifications."""
         try:
             asked = msgspec.json.decode(body)
-        except (msgspec.DecodeError, RecursionError):
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return _error(None, UNREADABLE, "the request is not JSON")
         if not isinstance(asked, list):
             return await self._one(asked, share)

@@ -11,9 +11,11 @@ from ledgerd.basics.printable import printable
 from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.chain.log.rolling import RollingBlockLogReader
 from ledgerd.chain.log.source import LogSource
+from ledgerd.cli.shared.data_directory import require_log
 from ledgerd.codec.codec import codec_of
 from ledgerd.codec.errors import DecodeError
 from ledgerd.node.config.configuration import read_configuration
+from ledgerd.node.datadir.state_files import refuse_pipes
 from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.errors import OperatorError
 from ledgerd.rpc.blocks.kept_blocks import KeptBlocks
@@ -94,6 +96,7 @@ def _of_directory(place: str) -> Iterator[StoredBlocks]:
     folder = read_configuration({"data-dir": [place]}, Path.cwd()).chain.shared_file_dir
     if not folder.is_dir():
         raise OperatorError(f"there is no state in {place}: give a node's address, a data directory or a block log")
+    refuse_pipes(Path(place), folder)
     with (
         closing(BlockLogReader.open(folder)) as whole,
         closing(RollingBlockLogReader.open(folder)) as rolling,
@@ -107,6 +110,7 @@ def _of_directory(place: str) -> Iterator[StoredBlocks]:
 
 @contextmanager
 def _of_file(place: str) -> Iterator[StoredBlocks]:
+    require_log("the block log", Path(place))
     with LogSource(Path(place)) as log:
 
         def block(number: int) -> Block | None:

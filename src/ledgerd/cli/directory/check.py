@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.offline.invariants import LOG_CHECKS, STATE_CHECKS, check
 from ledgerd.cli.shared.configured import configuration_of
-from ledgerd.cli.shared.data_directory import opened_chain, opened_history
+from ledgerd.cli.shared.data_directory import opened_chain, opened_history, require_state
 from ledgerd.cli.shared.terminal import progress
 from ledgerd.history.errors import HistoryDamaged
+from ledgerd.node.datadir.state_files import require_pages
 from ledgerd.protocol.errors import OperatorError
 
 UNSOUND = 1
@@ -20,6 +21,9 @@ MOST_PRINTED = 50
 
 def run(chosen: argparse.Namespace) -> int:
     count = len(STATE_CHECKS) + len(LOG_CHECKS)
+    state = configuration_of(chosen).chain.shared_file_dir
+    require_state(chosen.data_dir, state)
+    require_pages(state)
     with opened_chain(chosen, must_exist=True) as chain:
         with progress("checking", count, unit="check") as advance:
             problems = [*check(chain, advance), *_faults_of_history(chosen, chain)]

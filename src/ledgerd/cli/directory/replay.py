@@ -12,7 +12,7 @@ from ledgerd.chain.ledger.skip import VERIFIED_BEFORE, Skip
 from ledgerd.chain.log.source import LogSource
 from ledgerd.chain.offline.replay import replay
 from ledgerd.cli.shared.configured import configuration_of
-from ledgerd.cli.shared.data_directory import opened_chain
+from ledgerd.cli.shared.data_directory import opened_chain, require_log
 from ledgerd.cli.shared.terminal import progress
 from ledgerd.history.embedded.following import open_history
 from ledgerd.history.settings import HISTORY_FOLDER
@@ -25,6 +25,7 @@ from ledgerd.supervision.this_process import search_rarely
 
 def run(chosen: argparse.Namespace) -> int:
     search_rarely()
+    require_log("--block-log", chosen.block_log)
     skip = VERIFIED_BEFORE if chosen.trust_log else Skip.NOTHING
     with (
         LogSource(chosen.block_log) as source,

@@ -10,13 +10,14 @@ from typing import Any
 
 from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.cli.shared.configured import configuration_of
-from ledgerd.cli.shared.data_directory import naming_damage, require_state
+from ledgerd.cli.shared.data_directory import require_state
 from ledgerd.cli.shared.terminal import LOWEST_PRIORITY, progress, report, require_room
 from ledgerd.codec import codec_of
 from ledgerd.node.config.logging.setup import set_up_for_person
 from ledgerd.node.config.network import network_of
 from ledgerd.node.datadir.directory_blocks import directory_blocks
 from ledgerd.node.datadir.past_state import PastState
+from ledgerd.node.datadir.state_files import naming_damage
 from ledgerd.projections.reading import reading_both
 from ledgerd.projections.tables import PROJECTED_TABLES
 from ledgerd.protocol.errors import OperatorError

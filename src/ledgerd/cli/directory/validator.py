@@ -14,7 +14,7 @@ from ledgerd.chain.log.block_log import BlockLogReader
 from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.chain.log.rolling import RollingBlockLogReader
 from ledgerd.cli.shared.configured import configuration_of
-from ledgerd.cli.shared.data_directory import opened_history
+from ledgerd.cli.shared.data_directory import opened_history, require_state
 from ledgerd.history.validator_report import ValidatorDay, ValidatorReport, first_block_since
 from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.config.network import network_of
@@ -79,6 +79,7 @@ def _report(configuration: Configuration, name: str, days: int) -> Report:
     network_now = network_of(configuration).clock.at(time.time_ns() // 1_000) // 1_000_000
     begins = (network_now // DAY - days + 1) * DAY
     found = ValidatorReport(AccountName(name))
+    require_state(configuration.invocation.data_dir, configuration.chain.shared_file_dir)
     with StateReader.open(configuration.chain.shared_file_dir, STORED_TABLES) as reader, reader.snapshot() as state:
         current = _current(state, found.name)
         with closing(_log_of(configuration)) as log:

@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import lmdb
-
+from ledgerd.basics.durable import open_file
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.chain.log.opening import LogUnfit
@@ -21,8 +20,9 @@ from ledgerd.history.settings import HISTORY_FOLDER, HistorySettings
 from ledgerd.node.config.network import network_of
 from ledgerd.node.datadir.opening import space_of
 from ledgerd.node.datadir.projections import project_for_plugins
+from ledgerd.node.datadir.state_files import naming_damage, refuse_pipes
 from ledgerd.protocol.errors import OperatorError
-from ledgerd.state.files.disk import DATA_FILE, failure
+from ledgerd.state.files.disk import DATA_FILE
 from ledgerd.supervision.this_process import search_rarely
 
 
@@ -36,15 +36,15 @@ def require_state(data_dir: Path, state: Path, how: str = "start the node, or ma
     require_directory(data_dir)
     if not state.is_dir():
         raise OperatorError(f"there is no state in {data_dir}: {how}")
+    refuse_pipes(data_dir, state)
 
 
-@contextmanager
-def naming_damage(state: Path) -> Iterator[None]:
-    """Damage of a state is met where a page of it is read first: in the middle of a command."""
+def require_log(option: str, file: Path) -> None:
+    """Refuse what is no file: a pipe would be waited for, and a device looks like a log without blocks."""
     try:
-        yield
-    except lmdb.Error as problem:
-        raise failure(state, problem) from problem
+        open_file(file).close()
+    except OSError as problem:
+        raise OperatorError(f"{option}: {file} cannot be read: {problem.strerror}") from problem
 
 
 @contextmanager
@@ -54,25 +54,27 @@ def opened_chain(chosen: argparse.Namespace, *, must_exist: bool, needs_log: boo
     options = configuration.chain
     if must_exist:
         require_state(chosen.data_dir, options.shared_file_dir)
+    refuse_pipes(chosen.data_dir, options.shared_file_dir)
     network, space = network_of(configuration), space_of(configuration)
-    try:
-        chain = Chain.open(
-            chosen.data_dir,
-            network,
-            clock=time.monotonic,
-            genesis_time=int(time.time()),
-            checkpoints=dict(options.checkpoints),
-            rolling_blocks=options.dlt_block_log_max_blocks,
-            space=space,
-        )
-    except LogUnfit as problem:
-        if needs_log:
-            raise
-        sys.stderr.write(f"{problem}\n")
-        chain = Chain.open_without_log(chosen.data_dir, network, clock=time.monotonic, space=space)
-    with chain, naming_damage(options.shared_file_dir):
-        project_for_plugins(chain, configuration)
-        yield chain
+    with naming_damage(options.shared_file_dir):
+        try:
+            chain = Chain.open(
+                chosen.data_dir,
+                network,
+                clock=time.monotonic,
+                genesis_time=int(time.time()),
+                checkpoints=dict(options.checkpoints),
+                rolling_blocks=options.dlt_block_log_max_blocks,
+                space=space,
+            )
+        except LogUnfit as problem:
+            if needs_log:
+                raise
+            sys.stderr.write(f"{problem}\n")
+            chain = Chain.open_without_log(chosen.data_dir, network, clock=time.monotonic, space=space)
+        with chain:
+            project_for_plugins(chain, configuration)
+            yield chain
 
 
 @contextmanager

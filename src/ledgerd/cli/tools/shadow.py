@@ -149,7 +149,7 @@ def _signed(file: Path) -> SignedRecord | None:
             return msgspec.json.decode(opened.read(LARGEST_RECORD), type=SignedRecord)
     except OSError as problem:
         raise OperatorError(f"{file} cannot be read: {problem.strerror}") from problem
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError):
         return None
 
 

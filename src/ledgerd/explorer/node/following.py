@@ -85,7 +85,7 @@ class HeadFollower:
                     if "error" in orjson.loads(message):
                         raise NodeAway("it tells of no blocks")
                     self._news.set()
-        except (OSError, WebSocketException, TimeoutError, orjson.JSONDecodeError) as problem:
+        except (OSError, WebSocketException, TimeoutError, TypeError, orjson.JSONDecodeError) as problem:
             raise NodeAway(f"{self._live}: {problem}") from None
         finally:
             self._is_subscribed = False

@@ -53,7 +53,7 @@ class ExportFolder:
         except FileNotFoundError:
             self._require_empty()
             return None
-        except (OSError, msgspec.DecodeError) as problem:
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError) as problem:
             raise OperatorError(f"{file} cannot be read: {problem}") from problem
         if found.schema_version != VERSION:
             raise OperatorError(

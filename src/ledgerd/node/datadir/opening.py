@@ -6,12 +6,14 @@ import logging
 from collections.abc import Callable
 from contextlib import suppress
 
+import lmdb
+
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.ledger.assumption import Assumption
 from ledgerd.chain.log.files import STATE_FOLDER
 from ledgerd.node.config.configuration import Configuration
 from ledgerd.node.datadir.origin import Choice, Found, StateOrigin, choose, choose_after
-from ledgerd.node.datadir.state_files import StateFiles
+from ledgerd.node.datadir.state_files import StateFiles, naming_damage, refuse_pipes
 from ledgerd.node.datadir.state_import import import_state, set_used
 from ledgerd.node.datadir.verified_copy import VerifiedCopy
 from ledgerd.protocol.networks.parameters import ChainParameters
@@ -29,6 +31,9 @@ REVERSIBLE_AT_MOST = 200
 
 UNUSABLE = (StoreCorrupt, StoreOutdated)
 """Errors after which a state has to be rebuilt; a lock or a full disk is none of them."""
+
+MET_WHILE_READING = (lmdb.CorruptedError, lmdb.PageNotFoundError)
+"""What LMDB raises where it comes to a damaged page of a state that was opened before."""
 
 
 def space_of(configuration: Configuration) -> Space:
@@ -62,6 +67,7 @@ class Opening:
 
     def open(self) -> Chain:
         """Open the chain, after making the state if needed. `OperatorError` where it cannot be made says what to do."""
+        refuse_pipes(self._asked.data_dir, self._files.folder)
         self._files.make_folders()
         refuse_state_of_replica(self._files.folder)
         self._files.require_free()
@@ -85,7 +91,7 @@ class Opening:
 
     def _resume_verified(self) -> None:
         """A state that cannot be read is rebuilt below."""
-        with suppress(*UNUSABLE):
+        with suppress(*UNUSABLE), naming_damage(self._files.folder):
             VerifiedCopy(self._files).resume(assumption_in(self._configuration))
 
     def _rebuilt(self, problem: StorageError, found: Found) -> Chain:
@@ -137,4 +143,4 @@ class Opening:
 
 def is_unusable(problem: BaseException | None) -> bool:
     """Whether an error means that the state has to be rebuilt."""
-    return isinstance(problem, UNUSABLE)
+    return isinstance(problem, (*UNUSABLE, *MET_WHILE_READING))

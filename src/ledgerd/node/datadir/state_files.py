@@ -7,20 +7,25 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from ledgerd.basics.durable import sync_folder
+import lmdb
+
+from ledgerd.basics.durable import open_file, sync_folder, waited_for_in
 from ledgerd.chain.log.block_log import FULL_LOG, BlockLog
-from ledgerd.chain.log.files import LogKind, paths_of, sums_path
+from ledgerd.chain.log.files import STATE_FOLDER, LogKind, paths_of, sums_path
 from ledgerd.chain.log.rolling import ROLLING_LOG
+from ledgerd.history.settings import HISTORY_FOLDER
 from ledgerd.projections.kept import FOLDER, replace_projections
+from ledgerd.protocol.errors import OperatorError
 from ledgerd.rpc.blocks.records import FILE_NAME as BLOCK_INFO
 from ledgerd.state.conversion import STATE_STEPS, convert_store
-from ledgerd.state.errors import StorageError
-from ledgerd.state.files.disk import DATA_FILE, LOCKS, Space
+from ledgerd.state.errors import StorageError, unreadable
+from ledgerd.state.files.disk import DATA_FILE, LOCKS, Space, environment_to_read, failure
 from ledgerd.state.files.header import STATE
 from ledgerd.state.files.lock import lock_writer, swapping
+from ledgerd.state.files.pages import is_whole
 from ledgerd.state.objects import STORED_TABLES
 from ledgerd.state.objects.globals import DYNAMIC_GLOBAL_PROPERTIES
 from ledgerd.state.objects.transactions import REVERSIBLE_BY_NUMBER
@@ -43,6 +48,38 @@ DAMAGED = "damaged"
 """A marker file: the state was found damaged while the node ran."""
 
 LOGS: tuple[LogKind, ...] = (FULL_LOG, ROLLING_LOG)
+
+
+def refuse_pipes(data_dir: Path, state: Path) -> None:
+    """Refuse a directory that has a pipe or a device in the place of a file of the node."""
+    found = waited_for_in((state, state / FOLDER, data_dir / STATE_FOLDER, data_dir / HISTORY_FOLDER))
+    if found is not None:
+        raise OperatorError(
+            f"{found} is a pipe or a device, and no file: remove it, and put the file back in its place from a backup"
+        )
+
+
+@contextmanager
+def naming_damage(state: Path) -> Iterator[None]:
+    """Damage of a state is met where a page of it is read first. `StorageError`: it was, within the block."""
+    try:
+        yield
+    except lmdb.Error as problem:
+        raise failure(state, problem) from problem
+
+
+def require_pages(state: Path) -> None:
+    """Read every page in use, while no process has the state open. `StoreCorrupt`: one is not what it should be.
+
+    Where LMDB comes to a page of another kind than it expects, such as one of zeros, it ends the process.
+    """
+    data = state / DATA_FILE
+    if not data.exists():
+        return
+    lock_writer(state).close()
+    with naming_damage(state), open_file(data) as file, closing(environment_to_read(state)) as environment:
+        if not is_whole(file, data.stat().st_size, environment.stat()["psize"]):
+            raise unreadable(f"{state}: pages of it are damaged or missing")
 
 
 class StateFiles:
@@ -68,7 +105,7 @@ class StateFiles:
         if not data.is_file() or not data.stat().st_size:
             return 0
         try:
-            with Store.open(folder, STORED_TABLES, space=self.space) as store:
+            with naming_damage(folder), Store.open(folder, STORED_TABLES, space=self.space) as store:
                 found = store.find(DYNAMIC_GLOBAL_PROPERTIES, 0)
         except StorageError:
             return 0

@@ -176,7 +176,7 @@ def read_banned_once(folder: Path) -> tuple[str, ...]:
     file = folder / BANNED
     try:
         banned = msgspec.json.decode(file.read_bytes(), type=tuple[str, ...])
-    except (OSError, msgspec.MsgspecError):
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
         return ()
     file.unlink(missing_ok=True)
     return banned

@@ -20,6 +20,7 @@ from ledgerd.node.config.options.application import MAINNET
 from ledgerd.node.datadir.opening import Opening, assumption_in, files_of
 from ledgerd.node.datadir.origin import StateOrigin
 from ledgerd.node.datadir.projections import project_for_plugins
+from ledgerd.node.datadir.state_files import naming_damage
 from ledgerd.node.datadir.verified_copy import VerifiedCopy
 from ledgerd.node.parts.context import NodePart, PartContext
 from ledgerd.node.parts.watching.unknown_hardforks import HardforkWarning
@@ -239,15 +240,16 @@ class ChainPart(NodePart):
         assumption = assumption_in(self._configuration)
         if assumption is not None:
             self.verified.keep(assumption.number)
-        chain = Chain.open(
-            self._configuration.invocation.data_dir,
-            self.network,
-            clock=self._time.seconds,
-            genesis_time=self._time.wall() // MICRO,
-            checkpoints=dict(options.checkpoints),
-            space=self.files.space._replace(changes=self._change_log()),
-            rolling_blocks=options.dlt_block_log_max_blocks,
-        )
+        with naming_damage(self.files.folder):
+            chain = Chain.open(
+                self._configuration.invocation.data_dir,
+                self.network,
+                clock=self._time.seconds,
+                genesis_time=self._time.wall() // MICRO,
+                checkpoints=dict(options.checkpoints),
+                space=self.files.space._replace(changes=self._change_log()),
+                rolling_blocks=options.dlt_block_log_max_blocks,
+            )
         if assumption is not None:
             chain.assume_valid(assumption)
         if chain.is_rolling:

@@ -135,7 +135,7 @@ def read_keys(folder: Path) -> NetworkKeys | None:
         return msgspec.json.decode(path.read_bytes(), type=NetworkKeys)
     except FileNotFoundError:
         return None
-    except (OSError, msgspec.MsgspecError) as error:
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise OperatorError(f"{path} cannot be read: {error}: choose another --data-dir, or --fresh") from error
 
 

@@ -12,6 +12,10 @@ REMEMBERED = 4096
 """The number of addresses that are remembered; the least recently active is dropped first."""
 
 SERVED_BYTES, SERVED_BYTES_A_SECOND = 16 << 20, 8 << 20
+SERVED_TO_ALL, SERVED_TO_ALL_A_SECOND, SERVED_IN_ANY_CASE = 64 << 20, 32 << 20, 2 << 20
+"""Bytes of blocks that all addresses may request together. Of what others use up each keeps a part of that rate, and at
+first so many bytes: as much as one reply has.
+"""
 SIGNATURES, SIGNATURES_A_SECOND = 2_000, 200
 UNPROVEN_BLOCKS, UNPROVEN_BLOCKS_A_SECOND = 32, 0.05
 PUSHED_BYTES, PUSHED_BYTES_A_SECOND = 1 << 20, 16 << 10

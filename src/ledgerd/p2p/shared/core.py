@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator
 from random import Random
 
 from ledgerd.basics.addresses import Exemption
+from ledgerd.basics.quotas import SharedQuota
 from ledgerd.metrics.meters.peers import PeerMeter
 from ledgerd.metrics.table.peers import OFFENCES
 from ledgerd.p2p.shared.actions import Action, Close, Dial, Send
-from ledgerd.p2p.shared.allowances import Allowances
+from ledgerd.p2p.shared.allowances import SERVED_IN_ANY_CASE, SERVED_TO_ALL, SERVED_TO_ALL_A_SECOND, Allowances
 from ledgerd.p2p.shared.bans import Bans
 from ledgerd.p2p.shared.chain_access import ChainAccess
 from ledgerd.p2p.shared.modes import Mode
@@ -59,6 +60,7 @@ class Core:
         self.exemption = Exemption(settings.exempt)
         self.bans = Bans(self.exemption)
         self.allowances = Allowances(self.exemption)
+        self.served = SharedQuota(SERVED_TO_ALL, SERVED_TO_ALL_A_SECOND, SERVED_IN_ANY_CASE, now)
         self.meter: PeerMeter | None = None
         self.last_block_at: float | None = None
         """When a block from the network was last accepted, or the mode turned to SYNC."""
@@ -90,8 +92,11 @@ class Core:
     def live(self) -> Iterator[Peer]:
         return (peer for peer in self.peers() if peer.is_live)
 
+    def trusts(self, peer: Peer) -> bool:
+        return peer.is_live and peer.doubted_until <= self.now
+
     def trusted(self) -> Iterator[Peer]:
-        return (peer for peer in self.live() if peer.doubted_until <= self.now)
+        return filter(self.trusts, self.peers())
 
     def is_anybody_ahead(self, by: int = 0) -> bool:
         return any(self.height_of(peer) > self.chain.head_number + by for peer in self.trusted())

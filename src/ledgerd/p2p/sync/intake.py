@@ -205,7 +205,8 @@ class Intake:
                 is_large = len(frame.payload) > self._core.settings.mempool_max_tx_size
                 if is_large and peer.is_greeted:
                     self._core.strike(peer, "a transaction that is too large")
-                return is_large
+                # Nothing would be done with one from an address without signatures left; decoding takes up to a turn.
+                return is_large or (peer.is_greeted and peer.allowance.signatures.left(self._core.now) <= 0)
         return False
 
     def reader_of(self, peer: Peer, frame: Frame) -> ReplyReader | None:
@@ -233,7 +234,7 @@ class Intake:
             return False
         if header.number > core.chain.head_number + FARTHEST_AHEAD:
             self._record_height(peer, header.number)
-            self.ranges.plan()
+            self.ranges.plan_for(peer)
             return True
         if core.chain.is_linked(header.id):
             self._record_height(peer, header.number)

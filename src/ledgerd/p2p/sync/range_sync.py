@@ -155,18 +155,27 @@ class RangeSync:
     # -- asking
 
     def plan(self) -> None:
+        if self._core.mode is Mode.SYNC:
+            self._begin()
+            for peer in self._core.trusted():
+                self._ask(peer)
+
+    def plan_for(self, peer: Peer) -> None:
+        """The same for one peer, which has said something new: for all of them, each word would be dear."""
+        if self._core.mode is Mode.SYNC:
+            self._begin()
+            if self._core.trusts(peer):
+                self._ask(peer)
+
+    def _ask(self, peer: Peer) -> None:
         core = self._core
-        if core.mode is not Mode.SYNC:
+        if peer.id in self._ranges.asked or not peer.exchange:
             return
-        self._begin()
-        for peer in core.trusted():
-            if peer.id in self._ranges.asked or not peer.exchange:
-                continue
-            requested = self._range_for(peer)
-            if requested is not None:
-                self._ranges.asked[peer.id] = RequestedRange(*requested, core.now)
-                peer.advance(LifeEvent.ASKED, core.now)
-                core.send(peer, GetBlockRange(*requested, core.chain.head_id))
+        requested = self._range_for(peer)
+        if requested is not None:
+            self._ranges.asked[peer.id] = RequestedRange(*requested, core.now)
+            peer.advance(LifeEvent.ASKED, core.now)
+            core.send(peer, GetBlockRange(*requested, core.chain.head_id))
 
     @property
     def _next_turn(self) -> int:

@@ -5,6 +5,7 @@ While the state is provisional (`assume-valid`), every answer is empty.
 
 from __future__ import annotations
 
+from ledgerd.basics.addresses import charged_as
 from ledgerd.codec.types.varint import pack_varint
 from ledgerd.p2p.shared.core import Core
 from ledgerd.p2p.shared.peer import Peer
@@ -19,6 +20,20 @@ MOST_IN_RANGE = 1_000
 """The most blocks that are looked up for one request."""
 LOOKUP_COST = 64
 """The cost of a lookup in the rate limit, in bytes."""
+
+
+def _may_serve(core: Core, peer: Peer, lookups: int) -> bool:
+    cost = LOOKUP_COST * lookups
+    return (
+        not core.chain.is_provisional
+        and peer.allowance.service.spend(cost, core.now)
+        and core.served.spend(charged_as(peer.address), cost, core.now)
+    )
+
+
+def _charge(core: Core, peer: Peer, cost: int) -> None:
+    peer.allowance.service.charge(cost)
+    core.served.charge(charged_as(peer.address), cost, core.now)
 
 
 def serve_probe(core: Core, peer: Peer, request: messages.RangeRequest) -> None:
@@ -38,14 +53,14 @@ def serve_range(core: Core, peer: Peer, request: messages.GetBlockRange) -> None
     last = min(request.end_block_num, latest, first + MOST_IN_RANGE - 1)
     blocks: list[bytes] = []
     size, end, is_full = 5, last, False
-    if not chain.is_provisional and peer.allowance.service.spend(LOOKUP_COST, core.now):
+    if _may_serve(core, peer, 1):
         for number, packed in chain.read_run(first, last):
             if blocks and size + len(pack_varint(len(blocks))) + len(packed) > RANGE_BYTES:
                 end, is_full = number, True
                 break
             blocks.append(packed)
             size += len(packed)
-        peer.allowance.service.spend(size + LOOKUP_COST * max(0, end - first + 1), core.now)
+        _charge(core, peer, size + LOOKUP_COST * max(0, end - first + 1))
     if not blocks:
         next_available, is_last = 0, False
     elif is_full:
@@ -61,12 +76,11 @@ def serve_range(core: Core, peer: Peer, request: messages.GetBlockRange) -> None
 
 def serve_block(core: Core, peer: Peer, request: messages.GetBlock) -> None:
     number, latest = request.block_num, core.chain.latest
-    may_serve = not core.chain.is_provisional and peer.allowance.service.spend(LOOKUP_COST, core.now)
-    packed = core.chain.read(number) if may_serve else None
+    packed = core.chain.read(number) if _may_serve(core, peer, 1) else None
     if packed is None or len(packed) + 5 > MAX_PAYLOAD:
         core.send(peer, messages.NotAvailable(number))
     else:
-        peer.allowance.service.spend(len(packed), core.now)
+        _charge(core, peer, len(packed))
         frame = messages.block_frame(packed, number + 1 if number < latest else 0, is_last=number >= latest)
         core.send_frame(peer, messages.BlockReply.NUMBER, frame)
     core.good(peer)
@@ -80,7 +94,7 @@ def serve_gap(core: Core, peer: Peer, request: messages.GapFillRequest) -> None:
         return
     blocks: list[bytes] = []
     size = 0
-    if not chain.is_provisional and peer.allowance.service.spend(LOOKUP_COST * len(numbers), core.now):
+    if _may_serve(core, peer, len(numbers)):
         for number in dict.fromkeys(numbers):
             packed = chain.read(number) if chain.earliest <= number else None
             if packed is None:
@@ -89,6 +103,6 @@ def serve_gap(core: Core, peer: Peer, request: messages.GapFillRequest) -> None:
                 break
             blocks.append(packed)
             size += len(packed)
-        peer.allowance.service.spend(size, core.now)
+        _charge(core, peer, size)
     core.send_frame(peer, messages.GapFillReply.NUMBER, messages.gap_reply_frame(blocks))
     core.good(peer)

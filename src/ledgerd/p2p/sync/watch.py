@@ -67,12 +67,17 @@ class SyncWatchdog:
         known = [peer for peer in core.trusted() if peer.head_number > 0]
         return Cause.CAUGHT_UP if known and not core.is_anybody_ahead() else None
 
+    def answered_from_ahead(self) -> Cause | None:
+        """A peer that claims to be ahead has answered (9.2 a); peers who go up and down turn the mode only so often."""
+        return Cause.ANSWERED_FROM_AHEAD if self._is_steady else None
+
     def behind(self) -> Cause | None:
         """A peer is more than two blocks ahead, and pushed blocks have not closed that distance (9.5)."""
-        core = self._core
-        if core.mode is not Mode.FORWARD or core.now - self._forward_since < GRACE_SECONDS:
-            return None
-        return Cause.FELL_BEHIND if core.is_anybody_ahead(by=BEHIND_BLOCKS) else None
+        return Cause.FELL_BEHIND if self._is_steady and self._core.is_anybody_ahead(by=BEHIND_BLOCKS) else None
+
+    @property
+    def _is_steady(self) -> bool:
+        return self._core.mode is Mode.FORWARD and self._core.now - self._forward_since >= GRACE_SECONDS
 
     def stalled(self) -> Cause | None:
         """The head has not grown for half a minute (9.6)."""

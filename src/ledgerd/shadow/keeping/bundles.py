@@ -138,7 +138,7 @@ def read_bundle(path: Path) -> Bundle:
         raise OperatorError(f"{path} has more than {LARGEST_BUNDLE:,} bytes: it is no difference of a shadow")
     try:
         found = msgspec.json.decode(raw, type=Bundle)
-    except (msgspec.DecodeError, RecursionError) as problem:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as problem:
         raise OperatorError(f"{path} is no difference of a shadow ({problem})") from problem
     if len(found.answers) != 2 or len(found.nodes) != 2 or len(found.versions) != 2:
         raise OperatorError(f"{path} is no difference of a shadow: it has not two answers of two nodes")

@@ -145,7 +145,7 @@ def read_record(file: Path) -> ShadowRecord | None:
         return None
     except OSError as problem:
         raise OperatorError(f"{file} cannot be read: {problem.strerror}") from problem
-    except msgspec.DecodeError as problem:
+    except (msgspec.DecodeError, UnicodeDecodeError) as problem:
         raise OperatorError(f"{file} is no record of a shadow ({problem}): move it away to begin anew") from problem
 
 

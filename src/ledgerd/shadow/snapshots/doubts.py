@@ -81,7 +81,7 @@ def read_progress(file: Path) -> SnapshotProgress:
         return SnapshotProgress()
     except OSError as problem:
         raise OperatorError(f"{file} cannot be read: {problem.strerror}") from problem
-    except msgspec.DecodeError as problem:
+    except (msgspec.DecodeError, UnicodeDecodeError) as problem:
         raise OperatorError(f"{file} tells no snapshots of a shadow ({problem}): remove it to begin anew") from problem
 
 

@@ -122,5 +122,5 @@ def read_outcome(folder: Path) -> SnapshotOutcome:
     try:
         with (folder / OUTCOME).open("rb") as opened:
             return msgspec.json.decode(opened.read(LARGEST_OUTCOME), type=SnapshotOutcome)
-    except (OSError, msgspec.DecodeError) as problem:
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as problem:
         raise OperatorError("the process that compares snapshots has ended without a result") from problem

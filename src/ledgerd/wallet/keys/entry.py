@@ -7,6 +7,7 @@ import os
 import secrets
 import select
 import stat
+import sys
 import termios
 import time
 from collections.abc import Iterator
@@ -19,6 +20,8 @@ from ledgerd.wallet.errors import NotAsked, WalletError
 
 LONGEST_SECRET = 4096
 OTHERS = 0o077
+SILENT_SECONDS = 3.0
+"""A pipe that gives nothing for so long is said to be waited for."""
 
 TERMINAL = "/dev/tty"
 
@@ -64,10 +67,11 @@ class SecretSource(msgspec.Struct, frozen=True):
             yield self.descriptor
         elif self.file is not None:
             try:
-                opened = os.open(self.file, os.O_RDONLY | os.O_CLOEXEC)
+                opened = os.open(self.file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
             except OSError as problem:
                 raise WalletError(f"{self.file} cannot be read: {problem.strerror}") from problem
             try:
+                _wait_for_writer(opened, self.file)
                 yield opened
             finally:
                 os.close(opened)
@@ -83,6 +87,16 @@ class SecretSource(msgspec.Struct, frozen=True):
                 if not secrets.compare_digest(first, read_secret(descriptor)):
                     raise WalletError(f"the two entries of the {self.name} differ: nothing was changed")
         return first
+
+
+def _wait_for_writer(opened: int, file: Path) -> None:
+    """Wait until a file that may be a pipe, as of `<(pass show wallet)`, has something to read, or is at its end."""
+    if stat.S_ISDIR(os.fstat(opened).st_mode):
+        raise WalletError(f"{file} cannot be read: it is a folder")
+    if not select.select([opened], [], [], SILENT_SECONDS)[0]:
+        sys.stderr.write(f"waiting for {file}: nothing has been written into this pipe yet\n")
+        select.select([opened], [], [])
+    os.set_blocking(opened, True)
 
 
 @contextmanager

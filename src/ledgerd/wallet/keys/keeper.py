@@ -188,7 +188,7 @@ def _serve_one(keeper: Keeper, connection: socket.socket, seconds_left: float) -
     body, descriptor = messages.receive_frame(connection)
     try:
         request = msgspec.json.decode(body, type=messages.AnyRequest)
-    except msgspec.MsgspecError as problem:
+    except (msgspec.MsgspecError, UnicodeDecodeError) as problem:
         messages.send_frame(connection, messages.RefusedRequest(WalletError.__name__, f"no such request: {problem}"))
         return False
     else:

@@ -132,6 +132,16 @@ def test_signatures_are_charged_to_who_sends_them(network: Network) -> None:
     assert len(network.chain.waiting) == 58
 
 
+def test_one_without_a_signature_costs_as_much_as_one_with_one_and_is_not_decoded_for_ever(
+    network: Network, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broadcasts, unsigned = broadcasts_of(network), replace(payment(network, 1), signatures=())
+    allowed = SIGNATURES // (1 + REFUSED_COST) + 1
+    assert LOCKED not in flood(broadcasts, unsigned, "203.0.113.1", allowed)
+    monkeypatch.setattr("ledgerd.node.parts.clients.broadcasts.codec_of", lambda _: pytest.fail("it was decoded"))
+    assert flood(broadcasts, unsigned, "203.0.113.1", 3) == [LOCKED] * 3
+
+
 def test_members_that_are_looked_at_are_charged_as_signatures_are(
     network: Network, monkeypatch: pytest.MonkeyPatch
 ) -> None:

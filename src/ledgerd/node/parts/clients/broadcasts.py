@@ -256,13 +256,12 @@ class Broadcasts:
         limit = chain.globals.maximum_block_size - ROOM_BESIDE_TRANSACTION
         rule = "trx_size <= (get_dynamic_global_properties().maximum_block_size - 256): "
         require(len(asked.packed) <= limit, rule)
+        if allowance.signatures.left(self._time.wall_seconds()) <= 0:
+            raise QuotaExceeded("signatures of an address")  # before it is decoded, which may take a whole turn
         transaction = codec_of(Transaction).decode_exactly(asked.packed)
-        count = len(transaction.signatures)
-        if not chain.is_signable(transaction):
-            count = 0
-        elif not allowance.signatures.spend(count, self._time.wall_seconds()):
-            raise QuotaExceeded("signatures of an address")
-        elif not self._signatures.spend(asked.share, count, self._time.wall_seconds()):
+        count = max(1, len(transaction.signatures)) if chain.is_signable(transaction) else 1
+        allowance.signatures.charge(count)
+        if not self._signatures.spend(asked.share, count, self._time.wall_seconds()):
             raise QuotaExceeded("signatures of all clients")
         try:
             chain.push_transaction(transaction)
