@@ -9,6 +9,7 @@ import json
 import lzma
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -131,7 +132,8 @@ def called_by(exchange: Exchange) -> str:
     return ""
 
 
-def best_exchanges() -> dict[str, Exchange]:
+@cache
+def best_exchanges() -> Mapping[str, Exchange]:
     """The exchange to show of each method."""
     best: dict[str, Exchange] = {BROADCAST: accepted_broadcast()}
     for name in RECORDED:
@@ -211,6 +213,7 @@ def anchor(kind: RecordKind) -> str:
     return kind.title.lower().replace(" ", "-")
 
 
+@cache
 def has_own_table(kind: RecordKind) -> bool:
     """Whether a record is an object in JSON, and no operation: those stand in documents of their own."""
     return "$ref" in Schemas().of(kind) and kind.record not in OPERATIONS

@@ -1,5 +1,5 @@
 """The files and folders whose tests take longest, the longest first: a run begins with them, so that its processes end
-together.
+together. Before them come the recorded chains, whose replays others begin with.
 """
 
 from __future__ import annotations
@@ -7,6 +7,7 @@ from __future__ import annotations
 from pathlib import Path
 
 SLOWEST = (
+    "chain/test_recorded_chains.py",
     "packaging/",
     "attack/test_short_form.py",
     "docs/test_wallet.py",
@@ -15,13 +16,11 @@ SLOWEST = (
     "node/test_lifecycle.py",
     "house/",
     "upgrades/test_rolling.py",
-    "chain/test_recorded_chains.py",
     "node/test_wedge.py",
     "docs/test_moving.py",
     "docs/test_testing.py",
     "explorer/test_in_chromium.py",
     "rpc/test_worker_restarts.py",
-    "rpc/api/test_recorded_answers.py",
     "sim/test_wedges.py",
     "snapshot/importing/test_jobs.py",
     "node/testnet/test_founding.py",
@@ -43,6 +42,7 @@ SLOWEST = (
     "node/workers/api_node/test_replica.py",
     "node/parts/test_bootstrap.py",
     "node/datadir/test_past_state.py",
+    "rpc/api/test_recorded_answers.py",
     "docs/test_api_nodes.py",
     "upgrades/test_kept_releases.py",
     "node/testnet/test_five_nodes.py",

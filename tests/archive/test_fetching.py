@@ -204,11 +204,12 @@ def test_a_file_of_too_many_blocks_is_not_asked_for(others: Path, logs: Path, mo
 def test_a_server_that_sends_nothing_is_given_up_in_time(
     others: Path, logs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ledgerd.archive.web.SECONDS", 0.1)
     with served(others) as server:
         server.stalls = threading.Event()
-        with pytest.raises(SourceFault, match=r"does not answer: .*timed out"):
-            fetch(server, logs)
+        with monkeypatch.context() as patch:
+            patch.setattr("ledgerd.archive.web.SECONDS", 0.1)
+            with pytest.raises(SourceFault, match=r"does not answer: .*timed out"):
+                fetch(server, logs)
         server.stalls.set()
         server.stalls = None
         assert fetch(server, logs)[0] == 1
@@ -287,7 +288,6 @@ def test_a_peer_that_lies_or_sends_nothing_is_refused_and_an_honest_one_gives_al
     logs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     blocks = recorded_blocks(CHAIN)
-    monkeypatch.setattr("ledgerd.archive.peers.SECONDS", 2.0)
 
     async def others_in_their_place(peer: SocketPeer, request: GetBlockRange) -> bytes:
         return await honest(peer, GetBlockRange(request.start_block_num + 1, request.end_block_num + 1, NO_BLOCK))
@@ -297,11 +297,11 @@ def test_a_peer_that_lies_or_sends_nothing_is_refused_and_an_honest_one_gives_al
     foreign = (*recorded_blocks("open-1")[:420], *blocks[420:])
     with pytest.raises(ArchiveRefused, match="another block of that number"):
         serving_peer(logs, foreign, honest)
-    monkeypatch.setattr("ledgerd.archive.peers.SECONDS", 0.1)
-    with pytest.raises(SourceFault, match=r"does not answer: .*timed out"):
-        serving_peer(logs, blocks, stalling)
+    with monkeypatch.context() as patch:
+        patch.setattr("ledgerd.archive.peers.SECONDS", 1.0)
+        with pytest.raises(SourceFault, match=r"does not answer: .*timed out"):
+            serving_peer(logs, blocks, stalling)
     assert sealed_files(logs.parent / "block-archive") == []
-    monkeypatch.setattr("ledgerd.archive.peers.SECONDS", 30.0)
 
     async def one_at_a_time(peer: SocketPeer, request: GetBlockRange) -> bytes:
         return await honest(peer, GetBlockRange(request.start_block_num, request.start_block_num, NO_BLOCK))

@@ -12,6 +12,7 @@ import pytest
 from ledgerd.client import pool as connection
 from ledgerd.client.envelope import ErrorAnswer, NodeCall
 from ledgerd.client.pool import MOST_CONNECTIONS, NodeAway, NodePool
+from tests.patience import PATIENCE
 from tests.rpc.loopback import play
 
 PING = NodeCall("database_api", "ping", (1,))
@@ -147,8 +148,6 @@ def test_too_many_that_wait_are_told_so_and_the_others_are_answered(monkeypatch:
 def test_a_node_that_says_nothing_is_away_after_a_while_and_its_place_is_free_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(connection, "SECONDS", 0.05)
-
     async def scene() -> None:
         server = FakeServer()
 
@@ -158,9 +157,10 @@ def test_a_node_that_says_nothing_is_away_after_a_while_and_its_place_is_free_ag
 
         server.answer = never
         async with pool_to(server) as pool:
+            monkeypatch.setattr(connection, "SECONDS", 0.05)
             with pytest.raises(NodeAway, match="no answer within"):
                 await pool.ask(PING)
-            monkeypatch.setattr(connection, "SECONDS", 30.0)
+            monkeypatch.setattr(connection, "SECONDS", PATIENCE)
             server.answer = server.echo
             assert await asyncio.gather(*(pool.ask(PING) for _ in range(MOST_CONNECTIONS)))
 

@@ -11,6 +11,7 @@ from tests.monitoring.tools import MONITORING, ROOT, SECONDS, alerts, promtool
 
 RUNBOOK = (ROOT / "docs" / "runbook.md").read_text(encoding="utf-8")
 CASES = Path(__file__).parent / "alert_cases.yml"
+CASES_OF_HOURS = Path(__file__).parent / "alert_cases_of_hours.yml"
 
 
 def test_promtool_accepts_the_rules_and_both_configurations() -> None:
@@ -31,7 +32,7 @@ def test_prometheus_has_the_options_that_the_compose_file_gives_it() -> None:
 
 
 def test_every_alert_fires_in_its_case_and_is_silent_on_a_sound_node() -> None:
-    tested = promtool("test", "rules", str(CASES))
+    tested = promtool("test", "rules", str(CASES), str(CASES_OF_HOURS))
 
     assert tested.returncode == 0, tested.stdout + tested.stderr
 
@@ -51,7 +52,8 @@ def test_a_rule_that_does_not_fire_is_found(tmp_path: Path) -> None:
 
 
 def test_every_alert_has_a_case_a_severity_and_an_entry_in_the_runbook() -> None:
-    text, cases = ALERTS.read_text(encoding="utf-8"), CASES.read_text(encoding="utf-8")
+    text = ALERTS.read_text(encoding="utf-8")
+    cases = CASES.read_text(encoding="utf-8") + CASES_OF_HOURS.read_text(encoding="utf-8")
     names = alerts()
 
     assert len(names) == len(set(names)) > 15

@@ -200,7 +200,7 @@ def test_whoever_shows_no_certificate_is_not_heard(certificates: Certificates) -
 def test_strangers_that_never_finish_their_handshake_are_few_and_short(
     certificates: Certificates, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(serving, "HANDSHAKE_SECONDS", 0.5)
+    monkeypatch.setattr(serving, "HANDSHAKE_SECONDS", 2.0)
 
     async def scene() -> None:
         async with on_tls(certificates.signer) as place:

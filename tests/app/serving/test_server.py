@@ -216,6 +216,7 @@ def test_methods_that_never_return_leave_no_client_waiting(
                 assert await asked.result("wait") == {"code": -32000, "message": "wait takes more than 0.2 s"}
             words = "every thread is taken by calls that take long: ask again later"
             assert await asked.result("rows") == {"code": -32000, "message": words}
+            monkeypatch.setattr("ledgerd.app.serving.turns.CALL_SECONDS", PATIENCE)
             STOPS.set()
             while isinstance(found := await asked.result("rows"), dict):
                 assert found["message"] == words

@@ -19,6 +19,7 @@ from ledgerd.history.postgres.status import PostgresUnavailable
 from ledgerd.history.settings import HistorySettings
 from ledgerd.protocol.types.names import AccountName
 from tests.history.postgres.test_feeder import grow, told
+from tests.patience import PATIENCE
 from tests.postgres import sql
 
 NAME = AccountName("alice")
@@ -46,7 +47,8 @@ def filled(postgres: str, tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def worker(filled: str) -> Iterator[Worker]:
+def worker(filled: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Worker]:
+    monkeypatch.setattr(readers, "ANSWER_SECONDS", PATIENCE)
     made = Worker(filled)
     yield made
     made.history.close()
@@ -71,6 +73,7 @@ def test_a_server_that_hangs_is_waited_for_once_and_then_left_alone(
                 worker.newest()
         assert sql(filled, count) == known
         holding.rollback()
+    monkeypatch.setattr(readers, "ANSWER_SECONDS", PATIENCE)
     worker.now += FIRST_PAUSE
     assert worker.newest() == expected
 

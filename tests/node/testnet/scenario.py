@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from ledgerd.chain.chain import Chain
 from ledgerd.node.testnet.founding import SMALL
@@ -110,15 +111,34 @@ def ordeal(
     chains = []
     for member in plan.members:
         with Chain.open(member.folder, parameters, clock=lambda: 0.0, space=SMALL) as chain:
-            chains.append([each.id.hex() for each in map(chain.block_at, range(1, chain.irreversible + 1)) if each])
+            chains.append(KeptChain.of(chain))
     compare(chains, irreversible)
-    tell(f"{len(irreversible)} irreversible blocks seen; {[len(each) for each in chains]} on disk, all the same")
+    ends = [(len(each.blocks), each.irreversible) for each in chains]
+    tell(f"{len(irreversible)} irreversible blocks seen, and all are there; heads and irreversible on disk: {ends}")
 
 
-def compare(chains: list[list[str]], irreversible: dict[int, str]) -> None:
-    """No two nodes differ in what is irreversible, and whatever was called so is there still."""
-    longest = max(chains, key=len)
-    for chain in chains:
-        assert chain == longest[: len(chain)]
-    for number, block_id in irreversible.items():
-        assert longest[number - 1] == block_id, f"irreversible block {number} was lost"
+class KeptChain(NamedTuple):
+    """The chain of a node as it is on its disk at the end."""
+
+    blocks: list[str]
+    """The ids of all blocks from the first to the head, empty where a block is missing."""
+    irreversible: int
+    """The number of the last irreversible block, by the state. It may be less than what the node once said: it falls
+    with a switch to another branch, and the block stays."""
+
+    @classmethod
+    def of(cls, chain: Chain) -> KeptChain:
+        blocks = map(chain.block_at, range(1, chain.head_number + 1))
+        return cls(["" if each is None else each.id.hex() for each in blocks], chain.irreversible)
+
+
+def compare(chains: list[KeptChain], irreversible: dict[int, str]) -> None:
+    """No two nodes differ in what is irreversible, and every node still has whatever was called so."""
+    settled = [each.blocks[: each.irreversible] for each in chains]
+    longest = max(settled, key=len)
+    for each in settled:
+        assert each == longest[: len(each)], "nodes differ in what is irreversible"
+    assert "" not in longest, f"block {longest.index('') + 1} is missing"
+    for place, chain in enumerate(chains, 1):
+        for number, block_id in irreversible.items():
+            assert chain.blocks[number - 1 : number] == [block_id], f"node {place} lost irreversible block {number}"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ledgerd.node.testnet.network import LocalNetworkSettings
-from tests.node.testnet.scenario import Ordeal, compare, ordeal
+from tests.node.testnet.scenario import KeptChain, Ordeal, compare, ordeal
 from tests.patience import PATIENCE
 
 BLOCK_TIME = 0.5
@@ -40,8 +40,23 @@ def both_sides_go_on(hands: Ordeal) -> None:
     hands.until(lambda: len(hands.network.watch.heads) > 1, PATIENCE, "two branches")
 
 
-def test_the_comparison_at_the_end_finds_what_differs() -> None:
-    compare([["a", "b"], ["a"]], {2: "b"})
-    for chains, irreversible in (([["a", "b"], ["c"]], {}), ([["a", "b"]], {1: "c"})):
-        with pytest.raises(AssertionError):
-            compare(chains, irreversible)
+def test_the_comparison_at_the_end_lets_the_number_of_the_last_irreversible_block_fall() -> None:
+    compare([KeptChain(["a", "b", "c"], 1), KeptChain(["a", "b", "d"], 2)], {2: "b"})
+
+
+@pytest.mark.parametrize(
+    ("chains", "irreversible", "why"),
+    [
+        ([KeptChain(["a", "b"], 2), KeptChain(["c"], 1)], {}, "nodes differ"),
+        ([KeptChain(["a", "b"], 2), KeptChain(["a", "c", "d"], 3)], {}, "nodes differ"),
+        ([KeptChain(["a", ""], 2), KeptChain(["a", ""], 2)], {}, "block 2 is missing"),
+        ([KeptChain(["a", "b"], 2)], {1: "c"}, "node 1 lost irreversible block 1"),
+        ([KeptChain(["a", "b"], 1), KeptChain(["a", "c"], 1)], {2: "b"}, "node 2 lost irreversible block 2"),
+        ([KeptChain(["a", "b"], 1), KeptChain(["a"], 1)], {2: "b"}, "node 2 lost irreversible block 2"),
+    ],
+)
+def test_the_comparison_at_the_end_finds_what_differs(
+    chains: list[KeptChain], irreversible: dict[int, str], why: str
+) -> None:
+    with pytest.raises(AssertionError, match=why):
+        compare(chains, irreversible)

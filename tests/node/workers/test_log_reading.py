@@ -60,10 +60,10 @@ def test_a_process_that_ends_or_hangs_is_done_without(
     expected: list[tuple[object, ...]],
     number: signal.Signals,
 ) -> None:
-    monkeypatch.setattr("ledgerd.node.workers.log_reading.SILENT_SECONDS", 0.2)
     with LogReading(TESTNET, 1) as ahead:
         read = ahead.read(numbered())
         first = list(islice(read, 5))
+        monkeypatch.setattr("ledgerd.node.workers.log_reading.SILENT_SECONDS", 0.2)
         for process in ahead.processes:
             os.kill(process, number)
         rest = list(read)

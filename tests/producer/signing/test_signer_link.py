@@ -93,9 +93,26 @@ def play(scene: Callable[[], Coroutine[object, object, None]]) -> None:
     asyncio.run(bounded())
 
 
-def test_the_chain_waits_for_no_answer_and_gives_up_twice(tmp_path: Path) -> None:
+LONG = PATIENCE / 4
+"""An attempt that ends when a test says so, and never because the machine is busy."""
+
+
+def end_attempt() -> None:
+    """Let the time of an attempt go by at once, by the clock of the loop."""
+    loop = asyncio.get_running_loop()
+    now = loop.time
+    vars(loop)["time"] = lambda: now() + LONG
+
+
+def test_the_chain_waits_for_no_answer_and_gives_up_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A signer that hears and says nothing is asked for the same header on a second connection, and then no more."""
-    double = Double(tmp_path / "socket", lambda _, __: b"")
+    monkeypatch.setattr(signer_link, "ATTEMPT_SECONDS", LONG)
+
+    def say_nothing(_number: int, _question: SigningQuestion | StatusQuestion) -> bytes:
+        end_attempt()
+        return b""
+
+    double = Double(tmp_path / "socket", say_nothing)
 
     async def scene() -> None:
         async with double as place:
@@ -110,10 +127,17 @@ def test_the_chain_waits_for_no_answer_and_gives_up_twice(tmp_path: Path) -> Non
     play(scene)
 
 
-def test_an_answer_that_was_lost_is_given_again_on_the_second_attempt(tmp_path: Path) -> None:
+def test_an_answer_that_was_lost_is_given_again_on_the_second_attempt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(signer_link, "ATTEMPT_SECONDS", LONG)
+
     def losing_the_first(number: int, question: SigningQuestion | StatusQuestion) -> bytes:
         answer = honest(number, question)
-        return b"" if number == 1 else answer
+        if number > 1:
+            return answer
+        end_attempt()
+        return b""
 
     async def scene() -> None:
         async with Double(tmp_path / "socket", losing_the_first) as place:
@@ -129,13 +153,14 @@ def test_an_answer_that_was_lost_is_given_again_on_the_second_attempt(tmp_path: 
 def test_a_signer_that_starts_meanwhile_is_found_by_the_second_attempt(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(signer_link, "ATTEMPT_SECONDS", 2.0)
+    monkeypatch.setattr(signer_link, "ATTEMPT_SECONDS", LONG)
 
     async def scene() -> None:
         link = SignerLink(SignerPlace(path=tmp_path / "socket"), None)
         asking = asyncio.ensure_future(link.sign(KEY.public, header_of(NOW)))
         await asyncio.sleep(0)
         async with Double(tmp_path / "socket", honest):
+            end_attempt()
             signing = await asking
             link.close()
         assert signing.answer is not None

@@ -23,6 +23,7 @@ from ledgerd.rpc.link.topics import HEALTH, PENDING, HealthReport, packed_topic
 from ledgerd.rpc.worker import attach
 from ledgerd.state.errors import UnknownKey
 from tests.garbage import nothing_stays
+from tests.patience import PATIENCE
 from tests.rpc.loopback import play, until
 from tests.rpc.sample_api import service
 
@@ -269,7 +270,7 @@ def test_very_many_subscribers_are_told_in_parts_and_each_in_the_order_of_events
         while not all(each.done() for each in told):
             await asyncio.sleep(0)
             seen.append(sum(each.done() for each in told))
-        rest = [await asyncio.wait_for(anext(subscribers[-1]), 1) for _ in range(count - 1)]
+        rest = [await asyncio.wait_for(anext(subscribers[-1]), PATIENCE) for _ in range(count - 1)]
         for each in subscribers:
             await each.aclose()
         return seen, [told[-1].result(), *rest]

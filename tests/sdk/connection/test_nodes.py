@@ -149,13 +149,12 @@ def test_an_answer_with_more_bytes_than_it_may_have_is_not_read_to_its_end() -> 
 
 def test_a_node_that_says_nothing_costs_the_time_of_one_call_and_the_next_is_asked() -> None:
     async def scene() -> None:
-        limits = ClientLimits(call_seconds=0.05)
         async with scripted(1) as servers, silent() as url:
             clock = PlainClock()
-            nodes = Nodes(url, servers[0].url, limits=limits, clock=clock)
+            nodes = Nodes(url, servers[0].url, limits=ClientLimits(call_seconds=1.0), clock=clock)
             assert await echo(nodes) == [1]
             nodes.close()
-            alone = Nodes(url, limits=limits, clock=clock)
+            alone = Nodes(url, limits=ClientLimits(call_seconds=0.05), clock=clock)
             with pytest.raises(TimedOut, match=r"does not answer within 0.05 s"):
                 await echo(alone)
 
