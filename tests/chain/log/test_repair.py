@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from itertools import accumulate
 from pathlib import Path
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from ledgerd.chain.log import repair as log_repair
 from ledgerd.chain.log.block_log import BlockLog, BlockLogReader
-from ledgerd.chain.log.files import LARGEST_ENTRY, LogDamaged, LogFiles
+from ledgerd.chain.log.files import LARGEST_ENTRY, LogDamaged, LogFiles, read_at
 from tests.chain.logged_blocks import (
     DATA,
     INDEX,
@@ -302,3 +303,23 @@ def test_a_block_that_claims_to_start_within_the_first_bytes_is_damaged_and_no_f
         log.read(1)
     assert [log.read(2), log.read(3)] == packed_blocks(2, 3)
     log.close()
+
+
+def test_a_log_with_a_large_hole_behind_it_is_opened_without_reading_the_hole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_log(tmp_path, packed_blocks(1, 20))
+    os.truncate(tmp_path / DATA, 1 << 30)
+    taken: list[int] = []
+
+    def counted(file: int, size: int, start: int) -> bytes:
+        taken.append(size)
+        return read_at(file, size, start)
+
+    monkeypatch.setattr(log_repair, "read_at", counted)
+
+    log = BlockLog.open(tmp_path)
+    assert log.head_number == 20
+    log.close()
+
+    assert sum(taken) < 1 << 20

@@ -9,7 +9,7 @@ import pytest
 from ledgerd.state import Store
 from ledgerd.state.errors import StoreCorrupt
 from ledgerd.state.files.disk import DATA_FILE
-from ledgerd.state.files.pages import is_whole
+from ledgerd.state.files.pages import BRANCH, is_whole
 from tests.state.items import ITEMS, TABLES, Item
 
 PAGE = 4096
@@ -61,3 +61,15 @@ def test_zeros_in_the_place_of_a_page_in_use_are_found(file: Path) -> None:
         found.append(holds(file, len(raw)))
 
     assert found.count(False) > len(found) // 2
+
+
+def test_a_branch_that_leads_back_to_itself_is_found(file: Path) -> None:
+    raw = bytearray(file.read_bytes())
+    branches = [start for start in range(2 * PAGE, len(raw), PAGE) if raw[start + 10] & BRANCH]
+    for start in branches:
+        first = start + int.from_bytes(raw[start + 16 : start + 18], "little")
+        raw[first : first + 6] = (start // PAGE).to_bytes(6, "little")
+    file.write_bytes(raw)
+
+    assert branches
+    assert not holds(file, len(raw))

@@ -7,6 +7,7 @@ truncated. A damaged block that whole ones follow is no torn end: what to do the
 
 from __future__ import annotations
 
+import errno
 import os
 import struct
 from collections.abc import Iterator
@@ -185,15 +186,30 @@ def _whole_entries(files: LogFiles, number: int, start: int, size: int) -> Itera
 
 def _holds_entry(files: LogFiles, number: int, begin: int, size: int) -> bool:
     """Whether a whole block with a later number stands anywhere in a stretch of the data."""
-    for base in range(begin, size, WINDOW):
-        window = read_at(files.data, WINDOW + OFFSET.size - 1, base)
-        for place in _likely_offsets(window, base):
-            (start,) = OFFSET.unpack_from(window, place - base)
-            end = place + OFFSET.size
-            later = files.number_at(start) if begin <= start < place else 0
-            if later > number and files.end_of_entry(later, start, end) == end:
-                return True
+    for first, last in _written_stretches(files, begin, size):
+        for base in range(first, last, WINDOW):
+            window = read_at(files.data, min(WINDOW, last - base) + OFFSET.size - 1, base)
+            for place in _likely_offsets(window, base):
+                (start,) = OFFSET.unpack_from(window, place - base)
+                end = place + OFFSET.size
+                later = files.number_at(start) if begin <= start < place else 0
+                if later > number and files.end_of_entry(later, start, end) == end:
+                    return True
     return False
+
+
+def _written_stretches(files: LogFiles, begin: int, size: int) -> Iterator[tuple[int, int]]:
+    """Where an offset may begin: a file that was made longer has a hole, which may be larger than the disk."""
+    at = begin
+    while at < size:
+        try:
+            first = os.lseek(files.data, at, os.SEEK_DATA)
+            at = os.lseek(files.data, first, os.SEEK_HOLE)
+        except OSError as problem:
+            if problem.errno != errno.ENXIO:  # the file system knows no holes
+                yield at, size
+            return
+        yield max(begin, first - OFFSET.size), min(at, size)
 
 
 def _likely_offsets(window: bytes, base: int) -> Iterator[int]:

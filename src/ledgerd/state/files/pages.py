@@ -43,11 +43,13 @@ class _Pages:
         metas = [self._read(number) for number in range(META_PAGES)]
         meta = max(metas, key=lambda page: int(_NUMBER.unpack_from(page, TRANSACTION_PLACE)[0]))
         self._note_database(meta, MAIN_DATABASE)
-        while self._roots:
+        for _ in range(self._count):  # a damaged page may lead back to one above it
+            if not self._roots:
+                return True
             number = self._roots.pop()
             if number >= self._count or not self._is_sound(number):
                 return False
-        return True
+        return False
 
     def _read(self, number: int) -> bytes:
         self._file.seek(number * self._size)

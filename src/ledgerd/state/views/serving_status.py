@@ -54,5 +54,5 @@ class ServingStatusFile:
         try:
             with self._path.open("rb") as file:
                 return msgspec.json.decode(file.read(MOST_BYTES), type=ServingStatus)
-        except (OSError, msgspec.DecodeError):
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError):
             return ServingStatus(UNREADABLE)
