@@ -69,12 +69,16 @@ class Copies:
     @classmethod
     def start(cls) -> Copies:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        run, lasting = os.pipe()
         with theirs:
-            command = (sys.executable, "-m", __name__, str(theirs.fileno()))
+            passed = (theirs.fileno(), run)
+            command = (sys.executable, "-m", __name__, *map(str, passed))
             process = subprocess.Popen(  # noqa: S603 - ourselves
-                command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, pass_fds=[theirs.fileno()]
+                command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, pass_fds=passed
             )
+        os.close(run)
         atexit.register(process.wait, PATIENCE)
+        atexit.register(os.close, lasting)
         atexit.register(ours.close)
         return cls(ours)
 
@@ -197,8 +201,11 @@ def load() -> None:
     gc.enable()
 
 
-def serve(control: socket.socket) -> str:
-    """Start copies while somebody asks for them. Returns in each copy, with its module, and in the end with none."""
+def serve(control: socket.socket, run: int) -> str:
+    """Start copies while somebody asks for them. Returns in each copy, with its module, and in the end with none.
+
+    What is left of them ends with the run, however that ends: `run` is a pipe that its processes keep open.
+    """
     waking, woken = socket.socketpair()
     waking.setblocking(False)
     before = {kind: signal.getsignal(kind) for kind in (signal.SIGCHLD, signal.SIGINT)}
@@ -206,8 +213,14 @@ def serve(control: socket.socket) -> str:
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.set_wakeup_fd(waking.fileno(), warn_on_full_buffer=False)
     running: dict[int, int] = {}
+    watched: list[socket.socket | int] = [control, woken, run]
     while True:
-        ready, _, _ = select.select([control, woken], [], [])
+        ready, _, _ = select.select(watched, [], [])
+        if run in ready:
+            for number in running:
+                os.kill(number, signal.SIGKILL)
+                os.waitpid(number, 0)
+            return ""
         if woken in ready:
             woken.recv(1 << 10)
             _report_ended(running)
@@ -222,6 +235,7 @@ def serve(control: socket.socket) -> str:
                     signal.signal(kind, handler)
                 for own in (control, waking, woken):
                     own.close()
+                os.close(run)
                 return _become(Order(*json.loads(asked)), passed, list(running.values()))
             running[number] = passed.pop(TOLD)
             for each in passed:
@@ -267,5 +281,5 @@ def _become(order: Order, passed: Sequence[int], others: Sequence[int]) -> str:
 
 if __name__ == "__main__":
     load()
-    if module := serve(socket.socket(fileno=int(sys.argv[1]))):
+    if module := serve(socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2])):
         sys.exit(import_module(module).main())

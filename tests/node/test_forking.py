@@ -4,8 +4,10 @@ so is its API worker.
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -56,6 +58,35 @@ def test_the_api_worker_of_a_copy_is_one_too_and_ends_with_it(tmp_path: Path) ->
         assert children_of(node.process.pid) == set()
         node.stop(signal.SIGKILL)
         until(lambda: not children_of(copied), "the worker never ends")
+
+
+RUN = """
+import sys, time
+from pathlib import Path
+from tests.node.processes import LOOPBACK, NodeProcess
+
+node = NodeProcess("--data-dir", sys.argv[1], "--chain=testnet", *LOOPBACK)
+node.port()
+print(node.process.pid, flush=True)
+time.sleep(600)
+"""
+
+
+def test_copies_end_with_a_run_that_is_killed(tmp_path: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", RUN, tmp_path], stdout=subprocess.PIPE, text=True) as run:  # noqa: S603 - ourselves
+        assert run.stdout is not None
+        node = int(run.stdout.readline())
+        assert is_running(node)
+        run.kill()
+    until(lambda: not is_running(node), "the node goes on without its run")
+
+
+def is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def children_of(process: int) -> set[int]:
