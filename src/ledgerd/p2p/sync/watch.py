@@ -108,7 +108,7 @@ class SyncWatchdog:
         return True
 
 
-BLOCKS, BYTES, SECONDS = 2000, 4 << 20, 2.0
+BLOCKS, BYTES, SECONDS = 1000, 4 << 20, 2.0
 """A commit is due after any of these; a kill loses no more than that."""
 
 
