@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, NamedTuple
 
 from ledgerd.chain.ledger import events
@@ -118,6 +119,8 @@ class Ledger:
         self.remember: Rememberer = store.remember
         """`ledger.remember(a)` before fields of it are assigned that are in no key of an index; an error is undone with
         the session."""
+        self.account: Callable[[AccountName], Account] = partial(store.at, ACCOUNT_BY_NAME)
+        """The account of a name, which must exist. Rules ask for some twenty accounts a block."""
         self.lookups = Lookups()
         """What checks of authorities know of accounts, and the bound on what they may look at."""
         self.authorities = Accounts(
@@ -190,9 +193,6 @@ class Ledger:
         return len(self.hardforks.processed_hardforks) > number
 
     # -- accounts and validators
-
-    def account(self, name: AccountName) -> Account:
-        return self.store.at(ACCOUNT_BY_NAME, name)
 
     def find_account(self, name: AccountName) -> Account | None:
         return self.store.lookup(ACCOUNT_BY_NAME, name)

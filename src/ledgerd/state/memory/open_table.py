@@ -209,7 +209,7 @@ class OpenTable(Generic[E]):
 
     def remove_oldest(self, is_over: Callable[[E], bool]) -> E | None:
         """What `remove` does with one after the other, for a table without indexes."""
-        cache, objects = self.cache, self.cache.objects
+        cache, objects, mark = self.cache, self.cache.objects, self.by_id.mark
         session = self.sessions[-1] if self.sessions else None
         undo = self.newest_undo()
         while (entity := objects.get(self._least_id) or self.oldest()) is not None and is_over(entity):
@@ -217,7 +217,7 @@ class OpenTable(Generic[E]):
             if object_id not in cache.committed:
                 cache.keep_committed(object_id)
             objects[object_id] = None
-            self.by_id.mark(object_id)
+            mark(object_id)
             self._least_id = object_id + 1
             if undo is None or session is None:
                 continue

@@ -183,6 +183,9 @@ def require_timely(ledger: Ledger, transaction: Transaction, skip: SkipFlags) ->
             "trx.ref_block_prefix == tapos_block_summary.block_id._hash[1]: ",
         )
     now = globals_.time
+    if now < transaction.expiration <= now + MAX_TIME_UNTIL_EXPIRATION:
+        return
+    # One of these does not hold.
     require(
         transaction.expiration <= now + MAX_TIME_UNTIL_EXPIRATION,
         "trx.expiration <= now + fc::seconds(CHAIN_MAX_TIME_UNTIL_EXPIRATION): ",
