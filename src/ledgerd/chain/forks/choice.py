@@ -105,7 +105,8 @@ class ForkChoice:
         became of each.
 
         It does so only while nothing waits and there is no branch: then most of them need not become candidates, and of
-        each only the head is asked. It ends with a block that is refused.
+        each only the head is asked. It ends with a block that is refused. Those that are taken in for good go into one
+        session; if they can't, they are applied one by one.
         """
         if not self._is_alone:
             return []

@@ -90,9 +90,11 @@ class Trunk:
                     irreversible_before = self.irreversible
                     self._record(self._apply(block, skip), irreversible_before)
                 session.push()
-        except RuleViolation:
+        except BaseException as problem:
             del self.happened[so_far:]
-            return False
+            if isinstance(problem, RuleViolation):
+                return False
+            raise
         self.store.irreversible(session.revision)
         return True
 

@@ -211,7 +211,6 @@ class OpenTable(Generic[E]):
         """What `remove` does with one after the other, for a table without indexes."""
         cache, objects, mark = self.cache, self.cache.objects, self.by_id.mark
         session = self.sessions[-1] if self.sessions else None
-        undo = self.newest_undo()
         while (entity := objects.get(self._least_id) or self.oldest()) is not None and is_over(entity):
             object_id = entity.id
             if object_id not in cache.committed:
@@ -219,7 +218,8 @@ class OpenTable(Generic[E]):
             objects[object_id] = None
             mark(object_id)
             self._least_id = object_id + 1
-            if undo is None or session is None:
+            undo = session and (session.changes.get(self.table) or self.newest_undo())
+            if not session or not undo:
                 continue
             session.kept.pop(id(entity), None)
             if object_id in undo.created:
