@@ -413,9 +413,10 @@ class OpenIndex(Generic[E]):
     def claim(self, entity: E, refusal: Callable[[], NotUnique]) -> None:
         """Take a key that another may have. `NotUnique`: another has it. `StoreMisuse`: it is too long to be stored."""
         key = self.key(entity)
-        self.index.entry_key(entity)
-        if self.id_of(key) not in (None, entity.id):
-            raise refusal()
+        if not self.index.is_certain:
+            self.index.entry_key(entity)
+            if self.id_of(key) not in (None, entity.id):
+                raise refusal()
         self.hints[key] = entity.id
         self._absent = None
 

@@ -44,4 +44,4 @@ class ReversibleBlock(Entity):
 
 
 REVERSIBLE_BLOCKS = Table(ReversibleBlock, number=100)
-REVERSIBLE_BY_NUMBER = unique(REVERSIBLE_BLOCKS, "by_number", lambda block: (block.number,), (UINT32,))
+REVERSIBLE_BY_NUMBER = unique(REVERSIBLE_BLOCKS, "by_number", lambda block: (block.number,), (UINT32,), is_certain=True)

@@ -99,6 +99,7 @@ class Index(Generic[E]):
         order: tuple[Order, ...],
         *,
         is_unique: bool,
+        is_certain: bool = False,
     ) -> None:
         self.table = table
         self.title = f"{table.title}.{name}"
@@ -107,6 +108,8 @@ class Index(Generic[E]):
         self.is_unique = is_unique
         self.can_collide = is_unique and not order[-1].is_own_id
         """Whether two objects could claim one key: not where it ends with the object's own id."""
+        self.is_certain = is_certain
+        """Whether no two objects ever claim one key, for how they are made: it is not looked for then."""
         self.is_exact = all(each.is_exact for each in order)
         """Whether keys that differ always have bytes that differ."""
         self.natural_parts = sum(1 for _ in takewhile(lambda each: each.is_natural, order))
@@ -124,9 +127,11 @@ class Index(Generic[E]):
         return f"<index {self.title}>"
 
 
-def unique(table: Table[E], name: str, key: Callable[[E], Key], order: tuple[Order, ...]) -> Index[E]:
+def unique(
+    table: Table[E], name: str, key: Callable[[E], Key], order: tuple[Order, ...], *, is_certain: bool = False
+) -> Index[E]:
     """Declare an index in which every key stands once. Where the key ends with the object's own id, say `OWN_ID`."""
-    return _declare(Index(table, name, key, order, is_unique=True))
+    return _declare(Index(table, name, key, order, is_unique=True, is_certain=is_certain))
 
 
 def ordered(table: Table[E], name: str, key: Callable[[E], Key], order: tuple[Order, ...]) -> Index[E]:
