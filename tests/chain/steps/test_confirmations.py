@@ -138,3 +138,35 @@ def test_what_waits_is_kept_as_it_was(ledger: Ledger) -> None:
     remember_for_confirmation(ledger, on_its_way(ledger, block_after(ALICE)))
 
     assert msgspec.structs.asdict(kept) == before
+
+
+def test_a_block_that_was_confirmed_among_others_leaves_those_before_and_after_it(ledger: Ledger) -> None:
+    for number, confirmed in ((988, 0), (990, 2), (992, 0)):
+        wait_for(ledger, number, confirmed)
+
+    assert advance(ledger, 989) == 990
+    assert waiting(ledger) == [988, 992]
+    remember_for_confirmation(ledger, on_its_way(ledger, block_after(ALICE)))
+    assert waiting(ledger)[0] == 992
+
+
+def test_the_scheduled_validators_are_those_of_today(ledger: Ledger) -> None:
+    store = ledger.store
+
+    def owners() -> list[str]:
+        found = ledger.scheduled_validators()
+        assert found == [ledger.validator(name) for name in ledger.schedule.scheduled]
+        return [each.owner for each in found]
+
+    assert owners() == [ALICE, BOB]
+    change(ledger, ledger.validator(BOB), total_missed=5)
+    assert owners() == [ALICE, BOB]
+    with store.begin():
+        create_validator(ledger, CAROL)
+        schedule(ledger, CAROL, ALICE)
+        assert owners() == [CAROL, ALICE]
+    assert owners() == [ALICE, BOB]
+    create_validator(ledger, CAROL)
+    schedule(ledger, CAROL, ALICE)
+    assert owners() == [CAROL, ALICE]
+    assert ledger.scheduled_validators()[0] is ledger.validator(CAROL)

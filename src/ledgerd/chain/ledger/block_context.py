@@ -7,13 +7,13 @@ from collections.abc import Callable
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import SkipFlags
 from ledgerd.protocol.blocks.block import Block
-from ledgerd.state.objects.validators import Validator, ValidatorConfirmation
+from ledgerd.state.objects.validators import Validator
 
 
 class BlockContext:
     """The block that is being applied, what may be skipped of it, and its producer once that is known."""
 
-    __slots__ = ("_producer", "block", "number", "parent_time", "skip", "unconfirmed")
+    __slots__ = ("_producer", "block", "number", "parent_time", "skip")
 
     def __init__(self, block: Block, skip: SkipFlags, parent_time: int = 0) -> None:
         self.block = block
@@ -21,8 +21,6 @@ class BlockContext:
         self.skip = skip
         self.parent_time = parent_time
         """The time of the block before, at which its transactions take effect."""
-        self.unconfirmed: list[ValidatorConfirmation] | None = None
-        """The blocks that still wait for other validators, the oldest first, once a step has asked for them."""
         self._producer: Validator | None = None
 
     @property

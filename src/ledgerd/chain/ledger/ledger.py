@@ -33,7 +33,13 @@ from ledgerd.state.objects.globals import (
     DynamicGlobalProperty,
     HardforkProperty,
 )
-from ledgerd.state.objects.validators import VALIDATOR_BY_NAME, VALIDATOR_SCHEDULES, Validator, ValidatorSchedule
+from ledgerd.state.objects.validators import (
+    VALIDATOR_BY_NAME,
+    VALIDATOR_SCHEDULES,
+    VALIDATORS,
+    Validator,
+    ValidatorSchedule,
+)
 from ledgerd.state.store import Store
 from ledgerd.state.tables.tables import Index
 
@@ -149,6 +155,9 @@ class Ledger:
         """Whether operations are reported at all; those of pending transactions are not."""
         self.is_late: Callable[[], bool] = _never
         """Whether the time for what is not reported is over, which is asked at each operation."""
+        self._scheduled_names: tuple[tuple[AccountName, ...], int] = (), 0
+        self._scheduled: list[Validator] = []
+        self._scheduled_ids: list[int] = []
         self.due_times: dict[Index[Any], DueTime] = {}
         """When steps of blocks have something to do next, by the indexes that they ask."""
         self.samplers: Mapping[type[Operation | Block], tuple[Sampler, ...]] = {}
@@ -203,6 +212,15 @@ class Ledger:
     def validators(self, names: Iterable[AccountName]) -> list[Validator]:
         """Validators that must exist, in the order of their names here."""
         return self.store.at_each(VALIDATOR_BY_NAME, names)
+
+    def scheduled_validators(self) -> list[Validator]:
+        """Those in the schedule, only to be read: each block asks for them, and they are rarely others."""
+        schedule, objects = self.schedule, self.store.objects(VALIDATORS)
+        names = schedule.current_shuffled_validators, schedule.num_scheduled_validators
+        if names != self._scheduled_names or [*map(objects.get, self._scheduled_ids)] != self._scheduled:
+            self._scheduled_names, self._scheduled = names, self.validators(schedule.scheduled)
+            self._scheduled_ids = [each.id for each in self._scheduled]
+        return self._scheduled
 
     def find_validator(self, name: AccountName) -> Validator | None:
         return self.store.lookup(VALIDATOR_BY_NAME, name)

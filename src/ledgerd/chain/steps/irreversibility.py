@@ -5,6 +5,8 @@ none are needed, and the block before the head becomes irreversible here.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.chain.ledger.block_context import BlockContext
 from ledgerd.chain.ledger.ledger import Ledger
@@ -18,7 +20,7 @@ from ledgerd.state.objects.validators import VALIDATOR_CONFIRMATIONS, ValidatorC
 
 def update_last_irreversible_block(ledger: Ledger, context: BlockContext) -> None:
     """The highest block that three quarters of the scheduled validators support; it never goes back."""
-    supported = sorted([each.last_supported_block_num for each in ledger.validators(ledger.schedule.scheduled)])
+    supported = sorted([each.last_supported_block_num for each in ledger.scheduled_validators()])
     number = supported[(HUNDRED_PERCENT - IRREVERSIBLE_THRESHOLD) * len(supported) // HUNDRED_PERCENT]
     head = ledger.globals
     if number >= head.head_block_number and is_emergency(ledger):
@@ -51,8 +53,7 @@ def advance_by_confirmations(ledger: Ledger, context: BlockContext) -> None:
     if is_emergency(ledger):
         return
     required = ledger.schedule.num_scheduled_validators * IRREVERSIBLE_THRESHOLD // HUNDRED_PERCENT
-    waiting = _waiting(ledger, context)
-    for confirmation in tuple(waiting):
+    for confirmation in _waiting(ledger):
         following = ledger.globals.last_irreversible_block_num + 1
         if confirmation.block_num > following:
             break
@@ -60,19 +61,19 @@ def advance_by_confirmations(ledger: Ledger, context: BlockContext) -> None:
         if confirmation.block_num == following and confirmed >= required:
             make_irreversible(ledger, context, following)
             ledger.store.remove(confirmation)
-            waiting.remove(confirmation)
 
 
 def remember_for_confirmation(ledger: Ledger, context: BlockContext) -> None:
     """The block waits for the other scheduled validators, among the last few that do."""
     store, irreversible = ledger.store, ledger.globals.last_irreversible_block_num
     next_id = store.next_id(VALIDATOR_CONFIRMATIONS)
-    for confirmation in _waiting(ledger, context):
+    for confirmation in _waiting(ledger):
         are_few = next_id - confirmation.id < MAX_BLOCK_POST_VALIDATION_COUNT
         if are_few and confirmation.block_num > irreversible:
             break
         store.remove(confirmation)
-    others = [name for name in ledger.schedule.scheduled if name != context.producer.owner]
+    producer = context.producer.owner
+    others = [name for name in ledger.schedule.scheduled if name != producer]
     places = ledger.network.max_validators
     new_confirmation = ValidatorConfirmation(
         block_num=context.number,
@@ -83,11 +84,11 @@ def remember_for_confirmation(ledger: Ledger, context: BlockContext) -> None:
     store.create(VALIDATOR_CONFIRMATIONS, new_confirmation)
 
 
-def _waiting(ledger: Ledger, context: BlockContext) -> list[ValidatorConfirmation]:
-    """One begins to wait with each block: ids are consecutive. A scan would write the index of ids in each block."""
-    if context.unconfirmed is None:
-        store = ledger.store
-        oldest, behind = store.oldest(VALIDATOR_CONFIRMATIONS), store.next_id(VALIDATOR_CONFIRMATIONS)
-        first = behind if oldest is None else oldest.id
-        context.unconfirmed = [store.get(VALIDATOR_CONFIRMATIONS, each) for each in range(first, behind)]
-    return context.unconfirmed
+def _waiting(ledger: Ledger) -> Iterator[ValidatorConfirmation]:
+    """The oldest first, by their ids, of which few are missing. A scan would write the index of ids in each block."""
+    store = ledger.store
+    oldest = store.oldest(VALIDATOR_CONFIRMATIONS)
+    for each in () if oldest is None else range(oldest.id, store.next_id(VALIDATOR_CONFIRMATIONS)):
+        confirmation = store.find(VALIDATOR_CONFIRMATIONS, each)
+        if confirmation is not None:
+            yield confirmation
