@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from ledgerd.chain.log.source import LogSource
+from ledgerd.chain.log.source import USUAL_ENTRY, LogSource
 from ledgerd.protocol.errors import OperatorError
 from tests.recorded import FIRST_LATER, LAST_LATER, later_blocks, recorded_blocks, recorded_log
 
@@ -109,3 +110,29 @@ def test_a_rolling_log_is_read_from_its_first_block_on(tmp_path: Path, indexed: 
         assert (source.first_number, source.head_number) == (FIRST_LATER, LAST_LATER)
         assert [number for number, _ in source.scan(3000, 3002)] == [3000, 3001, 3002]
         assert [packed for _, packed in source.scan(1, 9999)] == list(blocks)
+
+
+class CountedBytes(bytes):
+    """Counts the bytes that are copied out of them."""
+
+    taken = 0
+
+    def __getitem__(self, place: Any) -> Any:
+        found = super().__getitem__(place)
+        self.taken += len(found) if isinstance(found, bytes) else 0
+        return found
+
+
+@pytest.mark.parametrize(
+    ("indexed", "most"), [(len(BLOCKS), 2 * len(recorded_log("open-2"))), (0, USUAL_ENTRY * len(BLOCKS) * 2)]
+)
+def test_little_more_of_a_log_is_copied_than_its_blocks(
+    monkeypatch: pytest.MonkeyPatch, log: Path, indexed: int, most: int
+) -> None:
+    write_index(log, indexed)
+    with LogSource(log) as source:
+        counted = CountedBytes(log.read_bytes())
+        monkeypatch.setattr(source, "_data", counted)
+        assert [packed for _, packed in source.scan(1, 9999)] == list(BLOCKS)
+        assert counted.taken <= most
+        monkeypatch.undo()

@@ -16,6 +16,13 @@ from ledgerd.protocol.errors import OperatorError
 MOST_TRIED = 10_000
 """Entries of an index that are tried from its end, where the log is torn; then the log is read from its first block."""
 
+USUAL_ENTRY = 1 << 16
+"""Bytes that are looked at first for a block: to copy as many as the largest has takes longer than to decode one."""
+
+INDEXED_AT_ONCE = 1_024
+NUMBER_BYTES = 4
+"""An id begins with the number of its block, and a block with the id of the one before it."""
+
 
 class LogSource(Closing):
     """The blocks of a log file, from the first on.
@@ -75,26 +82,50 @@ class LogSource(Closing):
             return None
 
     def scan(self, first: int, last: int) -> Iterator[tuple[int, bytes]]:
+        """The blocks from one number to another, each with its bytes. Where the index says where they end, they are not
+        decoded here.
+        """
         number, place = self.first_number, 0
-        indexed = self._indexed(first) if first >= number else None
+        last = min(last, self.head_number)
+        indexed = self._indexed(first) if number <= first <= last else None
         if indexed is not None:
             number, place = first, indexed
-        while 0 < number <= min(last, self.head_number):
-            block, end = self._entry(place, f"block {number}")
-            if block.number != number:
-                raise OperatorError(f"{self._path}: block {block.number} stands where block {number} should")
+        following = self._indexed_from(number + 1)
+        while 0 < number <= last:
+            start = next(following, None)
+            if start is None or not self._are_neighbours(number, place, start):
+                start = self._end_of(number, place) + OFFSET.size
             if number >= first:
-                yield number, self._data[place:end]
-            place, number = end + OFFSET.size, number + 1
+                yield number, self._data[place : start - OFFSET.size]
+            place, number = start, number + 1
+
+    def _are_neighbours(self, number: int, place: int, following: int) -> bool:
+        """Whether a block and the one after it may stand at two places: each begins with the number before its own, and
+        between them is the place of the first.
+        """
+        data = self._data
+        numbers = [int.from_bytes(data[each : each + NUMBER_BYTES], "big") for each in (place, following)]
+        is_placed = place < following and data[following - OFFSET.size : following] == OFFSET.pack(place)
+        return is_placed and numbers == [number - 1, number]
+
+    def _end_of(self, number: int, place: int) -> int:
+        block, end = self._entry(place, f"block {number}")
+        if block.number != number:
+            raise OperatorError(f"{self._path}: block {block.number} stands where block {number} should")
+        return end
 
     def _entry(self, start: int, what: str) -> tuple[Block, int]:
         """The block at a place, and where it ends; behind it the place is written once more."""
-        entry = self._data[start : start + LARGEST_ENTRY]
+        entry = self._data[start : start + USUAL_ENTRY]
         try:
             block, size = codec_of(Block).decode_from(entry, 0)
-        except DecodeError as problem:
-            raise OperatorError(f"{self._path}: {what} cannot be read ({problem})") from problem
-        if entry[size : size + OFFSET.size] != OFFSET.pack(start):
+        except DecodeError:
+            entry = self._data[start : start + LARGEST_ENTRY]
+            try:
+                block, size = codec_of(Block).decode_from(entry, 0)
+            except DecodeError as problem:
+                raise OperatorError(f"{self._path}: {what} cannot be read ({problem})") from problem
+        if self._data[start + size : start + size + OFFSET.size] != OFFSET.pack(start):
             raise OperatorError(f"{self._path}: {what} is torn: its place is not written behind it")
         return block, start + size
 
@@ -111,18 +142,26 @@ class LogSource(Closing):
             return None
         return int(OFFSET.unpack(raw)[0])
 
+    def _indexed_from(self, number: int) -> Iterator[int]:
+        """Where the blocks from a number on begin, as far as the index says."""
+        place = self._index_header + OFFSET.size * (number - self.first_number)
+        while raw := self._index_entry(place, OFFSET.size * INDEXED_AT_ONCE):
+            for (start,) in OFFSET.iter_unpack(raw[: len(raw) // OFFSET.size * OFFSET.size]):
+                yield start
+            place += len(raw)
+
     @property
     def _index_header(self) -> int:
         """Only the index of a rolling log begins with the number of the first block (spec 03, section 25)."""
         return OFFSET.size if self._index_entry(0) == OFFSET.pack(self.first_number) else 0
 
-    def _index_entry(self, place: int) -> bytes:
+    def _index_entry(self, place: int, size: int = OFFSET.size) -> bytes:
         try:
             if not self._index_path.is_file():
                 return b""  # to open a pipe would wait for who writes into it
             with self._index_path.open("rb") as index:
                 index.seek(place)
-                return index.read(OFFSET.size)
+                return index.read(size)
         except OSError:
             return b""
 
