@@ -20,6 +20,8 @@ USUAL_ENTRY = 1 << 16
 """Bytes that are looked at first for a block: to copy as many as the largest has takes longer than to decode one."""
 
 INDEXED_AT_ONCE = 1_024
+"""Entries of an index that are read together."""
+
 NUMBER_BYTES = 4
 """An id begins with the number of its block, and a block with the id of the one before it."""
 
