@@ -101,7 +101,7 @@ class Trunk:
     def _apply(self, block: Block, skip: SkipFlags) -> events.BlockApplied:
         """Apply a block in the session that is open."""
         began = self.clock()
-        self._check_assumption(block, self.skipped(block, skip))
+        self._carry_out(block, self.skipped(block, skip))
         changes = self._changes() if self.watched else events.UNCHANGED
         self.store.create(REVERSIBLE_BLOCKS, ReversibleBlock(number=block.number, packed=block.packed))
         ledger, now = self.ledger, self.ledger.globals
@@ -130,7 +130,8 @@ class Trunk:
         )
         return {table: changes for table, changes in found if changes}
 
-    def _check_assumption(self, block: Block, skip: SkipFlags) -> None:
+    def _carry_out(self, block: Block, skip: SkipFlags) -> None:
+        """All steps of a block; up to the assumed one, no signatures of transactions are checked."""
         assumption = self.assumption
         if assumption is None or block.number > assumption.number:
             apply_block(self.ledger, block, skip)

@@ -77,7 +77,7 @@ class SessionStack:
 
     @property
     def revision(self) -> int:
-        """The number of the newest session; in a state that of the head block, as each block is one session."""
+        """The number of the newest session; in a state that of the head block, as a session ends with a block."""
         return self.sessions[-1].revision if self.sessions else self.base
 
     def set_revision(self, revision: int) -> None:
