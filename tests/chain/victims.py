@@ -11,6 +11,7 @@ import resource
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import patch
 
 from ledgerd.chain.chain import Chain
 from ledgerd.chain.log.source import LogSource
@@ -42,8 +43,8 @@ def open_for_replay(folder: Path) -> Chain:
 
 def replay_into(chain: Chain, log: Path, last: int, report: Report) -> None:
     """Apply the blocks of a log; the report comes after each commit."""
-    replaying.BLOCKS_A_COMMIT = BLOCKS_A_COMMIT
-    replay(chain, LogSource(log), to=last, progress=report)
+    with patch.object(replaying, "BLOCKS_A_COMMIT", BLOCKS_A_COMMIT):
+        replay(chain, LogSource(log), to=last, progress=report)
 
 
 def open_for_production(folder: Path) -> Network:

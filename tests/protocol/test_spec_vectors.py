@@ -156,7 +156,6 @@ def test_the_constructed_transaction() -> None:
     packed = "01000555f730de52af5b01020376697a09636f6d6d6974746565dc050000000000000356495a0000000002686900"
 
     assert CONSTRUCTED.unsigned.hex() == packed
-    assert CONSTRUCTED.digest.hex() == "f161e6656fac926a6d33c971e4fcd29f000f90b4242fcc82c53fae51950e2e3f"
     assert CONSTRUCTED.id.hex() == "f161e6656fac926a6d33c971e4fcd29f000f90b4"
 
 

@@ -6,14 +6,16 @@ import os
 import signal
 from collections.abc import Iterator
 from itertools import islice
+from select import select
 
 import pytest
 
 from ledgerd.codec import DecodeError, codec_of
-from ledgerd.node.workers.log_reading import BATCHES_AHEAD, BLOCKS_AT_ONCE, LogReading
+from ledgerd.node.workers.log_reading import BATCHES_AHEAD, BLOCKS_AT_ONCE, FIRST_BATCHES, LogReading
 from ledgerd.protocol.blocks import block, transaction
 from ledgerd.protocol.blocks.block import Block
 from ledgerd.protocol.networks.parameters import TESTNET
+from tests.patience import PATIENCE
 from tests.recorded import recorded_blocks
 from tests.supervision.limits import no_descriptor_left
 
@@ -40,8 +42,9 @@ def test_blocks_come_in_order_with_all_keys(
 ) -> None:
     with LogReading(TESTNET, processes) as ahead:
         read = list(ahead.read(numbered()))
-    assert not any(made.header.known_signee for _, made in read[:BLOCKS_AT_ONCE]), "left to the chain"
-    assert [signers(made) for _, made in read[:BLOCKS_AT_ONCE]] == expected[:BLOCKS_AT_ONCE]
+    own = FIRST_BATCHES[0]
+    assert not any(made.header.known_signee for _, made in read[:own]), "left to the chain"
+    assert [signers(made) for _, made in read[:own]] == expected[:own]
     monkeypatch.setattr(block, "recover", None)
     monkeypatch.setattr(transaction, "recover", None)
     assert [number for number, _ in read] == list(range(1, COUNT + 1))
@@ -101,6 +104,16 @@ def test_an_error_of_the_log_comes_behind_the_blocks_before_it() -> None:
             next(read)
 
 
+def test_the_processes_end_while_the_last_blocks_are_applied() -> None:
+    with LogReading(TESTNET, 1) as ahead:
+        read = ahead.read(numbered())
+        (process,) = map(os.pidfd_open, ahead.processes)
+        assert len(list(islice(read, COUNT - 1))) == COUNT - 1
+        assert select([process], [], [], PATIENCE)[0], "ended before the last block was asked for"
+        os.close(process)
+        assert [number for number, _ in read] == [COUNT]
+
+
 def test_no_more_is_read_ahead_than_a_few_batches() -> None:
     given = 0
 
@@ -112,4 +125,4 @@ def test_no_more_is_read_ahead_than_a_few_batches() -> None:
 
     with LogReading(TESTNET, 1) as ahead:
         next(ahead.read(counted()))
-    assert given == BLOCKS_AT_ONCE * BATCHES_AHEAD
+    assert given == sum(FIRST_BATCHES) + BLOCKS_AT_ONCE * (BATCHES_AHEAD - len(FIRST_BATCHES))

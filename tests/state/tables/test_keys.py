@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from ledgerd.state.tables.keys import (
     BOOL,
     C_TEXT,
+    CUT_TEXT,
     INT8,
     INT64,
     NAME_TEXT,
@@ -172,3 +173,15 @@ def test_the_end_of_a_prefix_is_behind_all_that_begins_with_it(prefix: bytes, ra
         assert raw < end
     else:
         assert (raw < prefix) == (raw < end)
+
+
+CUT = st.text(st.sampled_from("ab\0é\udcc3\udca9"), max_size=4) | st.integers(30, 34).map("a".__mul__)
+LONG = st.integers(198, 202).map("a".__mul__) | st.integers(198, 201).map(lambda count: "a" * count + "b")
+
+
+@pytest.mark.parametrize("order", [NAME_TEXT, NAME_WORD, C_TEXT, CUT_TEXT, descending(NAME_TEXT)])
+@given(st.lists(CUT | LONG, min_size=20, unique=True))
+def test_two_texts_that_are_whole_in_their_bytes_have_other_bytes(order: Order, texts: list[str]) -> None:
+    assert order.is_whole is not None
+    whole = [text for text in texts if order.is_whole(text)]
+    assert len({order.encode(text) for text in whole}) == len(whole)

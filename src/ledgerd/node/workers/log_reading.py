@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from itertools import islice
+from itertools import chain, islice, repeat
 
 from ledgerd.basics.closing import Closing
 from ledgerd.codec import codec_of
@@ -19,6 +19,8 @@ from ledgerd.supervision.asking import AskedProcesses, AwaitedAnswer
 
 BLOCKS_AT_ONCE, BYTES_AT_ONCE = 100, 256 << 10
 """A batch ends with the first of these."""
+FIRST_BATCHES = 150, 25, 50
+"""Blocks of the first batches: the chain does one itself while the processes start, and is to wait for little then."""
 BATCHES_AHEAD = 8
 LOSS = "the log is no longer read ahead, the chain does all itself"
 
@@ -64,6 +66,8 @@ class LogReading(Closing):
             batch = waiting.popleft()
             if batch.question is not None:
                 self._asked.wait_for(batch.question, SILENT_SECONDS)
+            if not waiting:
+                self._asked.end()
             yield from self._decoded(batch)
             if batch.error is not None:
                 raise batch.error
@@ -79,14 +83,15 @@ class LogReading(Closing):
 
 def _batches(packed: Iterator[tuple[int, bytes]]) -> Iterator[_Batch]:
     """An error of the log is handed on after the blocks that were read before it."""
-    batch, size = _Batch(), 0
+    counts = chain(FIRST_BATCHES, repeat(BLOCKS_AT_ONCE))
+    batch, size, count = _Batch(), 0, next(counts)
     try:
         for number, each in packed:
             batch.numbered.append((number, each))
             size += len(each)
-            if len(batch.numbered) >= BLOCKS_AT_ONCE or size >= BYTES_AT_ONCE:
+            if len(batch.numbered) >= count or size >= BYTES_AT_ONCE:
                 yield batch
-                batch, size = _Batch(), 0
+                batch, size, count = _Batch(), 0, next(counts)
     except Exception as error:  # noqa: BLE001 - raised in its turn
         batch.error = error
     yield batch

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple, Self
 
 from ledgerd.protocol.authorities.authority_web import GetAuthority, Lookups, Web
@@ -93,13 +93,14 @@ class Accounts(NamedTuple):
     """What checks have learned of members, for the next ones; if None, each check starts without it."""
 
 
-def required_authorities(operations: Iterable[Operation]) -> Authorities:
+def required_authorities(operations: Sequence[Operation]) -> Authorities:
     """The required authorities of all operations; each name once, in word order."""
-    asked = [operation.authorities() for operation in operations]
-    if len(asked) == 1:
-        active, master, regular, _ = asked[0]
+    if len(operations) == 1:
+        only = operations[0].authorities()
+        active, master, regular, _ = only
         if len(active) < 2 and len(master) < 2 and len(regular) < 2:
-            return asked[0]
+            return only
+    asked = [operation.authorities() for operation in operations]
     return Authorities(
         in_word_order({name for each in asked for name in each.active}),
         in_word_order({name for each in asked for name in each.master}),
@@ -114,7 +115,7 @@ def in_word_order(names: Iterable[AccountName]) -> tuple[AccountName, ...]:
 
 
 def verify_authority(
-    operations: Iterable[Operation],
+    operations: Sequence[Operation],
     keys: Collection[PublicKey],
     accounts: Accounts,
     approvals: Approvals = NO_APPROVALS,

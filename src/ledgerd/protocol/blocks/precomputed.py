@@ -15,18 +15,18 @@ from ledgerd.protocol.crypto.keys import KEY_SIZE, NULL_KEY, PublicKey
 from ledgerd.protocol.crypto.signatures import Signature, recover
 from ledgerd.protocol.errors import RuleViolation
 from ledgerd.protocol.networks.parameters import ChainParameters
-from ledgerd.protocol.types.identifiers import BlockId, MerkleRoot
+from ledgerd.protocol.types.identifiers import BlockId, MerkleRoot, TransactionId
 
 OF_BLOCK = struct.Struct("<20s20s33s")
 """Id, merkle root, the key of the validator; zeros stand for none."""
-OF_TRANSACTION = struct.Struct("<32s?")
-"""Digest, and whether it is well formed; then a key for each signature."""
+OF_TRANSACTION = struct.Struct("<20s?")
+"""Id, and whether it is well formed; then a key for each signature."""
 
 
 def precompute(block: Block, network: ChainParameters, *, with_signers: bool = True) -> bytes:
     parts = [OF_BLOCK.pack(block.id, block.merkle_root, _key(block.validator_signature, block.header.digest))]
     for transaction in block.transactions:
-        parts.append(OF_TRANSACTION.pack(transaction.digest, _is_well_formed(transaction, network)))
+        parts.append(OF_TRANSACTION.pack(transaction.id, _is_well_formed(transaction, network)))
         if not with_signers:
             parts.append(bytes(KEY_SIZE * len(transaction.signatures)))
             continue
@@ -41,17 +41,18 @@ def apply_precomputed(block: Block, chain_id: bytes, results: bytes, place: int)
     place += OF_BLOCK.size
     block.remember(BlockId(block_id), MerkleRoot(root), None if key == NULL_KEY else PublicKey(key))
     for transaction in block.transactions:
-        digest, is_well_formed = OF_TRANSACTION.unpack_from(results, place)
+        transaction_id, is_well_formed = OF_TRANSACTION.unpack_from(results, place)
         place += OF_TRANSACTION.size
         count = len(transaction.signatures)
         end = place + count * KEY_SIZE
         if count == 1:
-            signers = {PublicKey(results[place:end])}
+            signers = frozenset((PublicKey(results[place:end]),))
         else:
-            signers = {PublicKey(results[at : at + KEY_SIZE]) for at in range(place, end, KEY_SIZE)}
+            signers = frozenset([PublicKey(results[at : at + KEY_SIZE]) for at in range(place, end, KEY_SIZE)])
         place = end
-        is_signed = len(signers) == count and NULL_KEY not in signers
-        transaction.remember(chain_id, digest, signers if is_signed else None, is_well_formed=is_well_formed)
+        transaction.remember(TransactionId(transaction_id), chain_id, is_well_formed=is_well_formed)
+        if len(signers) == count and NULL_KEY not in signers:
+            transaction.remember_signers(chain_id, signers)
     return place
 
 

@@ -59,12 +59,8 @@ class Transaction(msgspec.Struct, frozen=True, dict=True):
         return self.packed[: len(self.packed) - SIGNATURE_SIZE * count - len(pack_varint(count))]
 
     @lazy
-    def digest(self) -> bytes:
-        return hashlib.sha256(self.unsigned).digest()
-
-    @lazy
     def id(self) -> TransactionId:
-        return TransactionId(self.digest[:20])
+        return TransactionId(hashlib.sha256(self.unsigned).digest()[:20])
 
     @lazy
     def merkle_digest(self) -> bytes:
@@ -116,16 +112,12 @@ class Transaction(msgspec.Struct, frozen=True, dict=True):
         self.__dict__[SIGNERS] = chain_id, signers
         return signers
 
-    def remember(
-        self, chain_id: bytes, digest: bytes, signers: Iterable[PublicKey] | None, *, is_well_formed: bool
-    ) -> None:
-        """What was computed of it elsewhere: its digest, who signed if that is known, and whether it passes `check`."""
+    def remember(self, transaction_id: TransactionId, chain_id: bytes, *, is_well_formed: bool) -> None:
+        """What was computed of it elsewhere: its id, and whether it passes `check`."""
         found = self.__dict__
-        found["digest"], found["id"] = digest, TransactionId(digest[:20])
+        found["id"] = transaction_id
         if is_well_formed:
             found[CHECKED_FOR] = chain_id
-        if signers is not None:
-            found[SIGNERS] = chain_id, frozenset(signers)
 
     def signed(self, chain_id: bytes, keys: Iterable[PrivateKey]) -> Transaction:
         digest = self.signature_digest(chain_id)

@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Generic
 
+from ledgerd.codec.source import Source
+from ledgerd.codec.types.lazy import lazy
 from ledgerd.state.errors import StoreMisuse
 from ledgerd.state.files.disk import Database, Disk, LmdbTransaction, put_all
 from ledgerd.state.tables.keys import INT64, PACK_UINT64, SIGN
@@ -41,7 +43,6 @@ class ObjectCache(Generic[E]):
         """The committed value and ranks of each object that changed since; None where there was no object."""
         self.indexed_as: dict[int, E] = {}
         """For each object that is being edited, a copy with the keys that its index entries have."""
-        self._fields = table.record.__struct_fields__
         self._has_ranks = bool(table.ordered_indexes)
         self._disk = disk
         self._database = database
@@ -127,9 +128,16 @@ class ObjectCache(Generic[E]):
         self.keep_committed(object_id)
         self.ranks[object_id] = ranks
 
-    def assign(self, entity: E, image: E) -> None:
-        for field in self._fields:
-            setattr(entity, field, getattr(image, field))
+    @lazy
+    def assign(self) -> Callable[[E, E], None]:
+        """Give an object all that another one has. It is written when it is first needed, as it takes a third of the
+        time of a loop over the fields.
+        """
+        source = Source()
+        for field in self.table.record.__struct_fields__:
+            source.add(f"entity.{field} = image.{field}")
+        compiled: Callable[[E, E], None] = source.compiled(f"assign_{self.table.title}", "entity, image")
+        return compiled
 
     def set_indexed(self, object_id: int, image: E) -> None:
         """From here on the index entries of an object that is being edited have the keys of this copy."""

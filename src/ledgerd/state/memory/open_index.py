@@ -37,7 +37,7 @@ class OpenIndex(Generic[E]):
         "_disk",
         "_encode_key",
         "_fronts",
-        "_has_restored_keys",
+        "_has_unseen_keys",
         "_is_unique",
         "_pending",
         "_searches",
@@ -74,8 +74,10 @@ class OpenIndex(Generic[E]):
         self._searches = Searches()
         self._fronts: dict[tuple[bytes, bytes | None], Front[Any]] = {}
         """The first entries of ranges that were asked for, and what was made of their objects."""
-        self._has_restored_keys = False
-        """Whether an undo has given keys back to objects since the last flush: hints need not know these keys."""
+        self._has_unseen_keys = False
+        """Whether an object may have got a key since the last flush that hints do not lead to: an undo has given one
+        back, or one has the bytes of others.
+        """
         self._absent: Key | None = None
         """The key that was last looked for in vain, until any object gets a key: who finds that a key is free often
         creates its object next.
@@ -105,7 +107,7 @@ class OpenIndex(Generic[E]):
 
     def mark_restored(self) -> None:
         """An undo is about to give keys back to objects."""
-        self._has_restored_keys = True
+        self._has_unseen_keys = True
         self._absent = None
 
     def is_written(self, object_id: int) -> bool:
@@ -136,7 +138,7 @@ class OpenIndex(Generic[E]):
             if after is not None:
                 added.append((after, PACK_UINT64(object_id + SIGN)))
         self._unwritten.clear()
-        self._has_restored_keys = False
+        self._has_unseen_keys = False
         if removed or added:
             self._version += 1
             added.sort()
@@ -187,12 +189,13 @@ class OpenIndex(Generic[E]):
 
         Flushing before every answer would be slow where objects are created one by one: hints are asked first, then
         the open transaction as it is, and entries are flushed only when the object does not have the key. (Where
-        keys that differ may have one entry, a missing hint says nothing.)
+        another key may have the same entry, a missing hint says nothing.)
         """
         if key == self._absent:
             return None
         object_id = self.hints.get(key)
-        if object_id is None and self.index.is_exact and self.index.can_collide and not self._has_restored_keys:
+        index = self.index
+        if object_id is None and index.can_collide and not self._has_unseen_keys and index.is_whole(key):
             object_id = self._entered_id(key)
             if object_id is None:
                 self._absent = key
@@ -419,6 +422,8 @@ class OpenIndex(Generic[E]):
                 raise refusal()
         self.hints[key] = entity.id
         self._absent = None
+        if not self.index.is_whole(key):
+            self._has_unseen_keys = True
 
     def neighbours(self, here: bytes) -> tuple[bytes | None, bytes | None]:
         """The entries before and after a position; an entry at the position itself is passed over."""

@@ -280,7 +280,7 @@ class OpenTable(Generic[E]):
     def restore(self, undo: TableUndo[E]) -> None:
         """Make everything exactly as it was, the ranks among equal keys included."""
         cache = self.cache
-        if undo.removed or undo.modified:
+        if undo.removed:
             self._mark_restored()
         for object_id in undo.created:
             cache.remove(object_id)
@@ -290,9 +290,13 @@ class OpenTable(Generic[E]):
             self._mark(object_id)
             self._least_id = min(self._least_id, object_id)
         for object_id, image in undo.modified.items():
+            entity = cache.present(object_id)
+            moved_in = self.moved_in(entity, image)
             cache.keep_committed(object_id)
-            cache.assign(cache.present(object_id), image)
-            self._mark(object_id)
+            cache.assign(entity, image)
+            for index in moved_in:
+                index.mark_restored()
+                index.mark(object_id)
         for object_id, ranks in undo.ranks.items():
             cache.set_ranks(object_id, ranks)
             self._mark(object_id)
@@ -305,21 +309,12 @@ class OpenTable(Generic[E]):
         and 2.5).
         """
         cache = self.cache
-        if undo.removed or undo.modified:
+        if undo.removed:
             self._mark_restored()
         if self._ordered and self.sessions:
             self._remember_ranks(undo, self.sessions[-1])
         for object_id in sorted(undo.modified.keys() - undo.removed.keys()):
-            entity = cache.present(object_id)
-            cache.keep_committed(object_id)
-            self._mark(object_id)
-            indexed = entity.__copy__()
-            cache.set_indexed(object_id, indexed)
-            cache.assign(entity, undo.modified[object_id])
-            for index in self._ordered:
-                self._change_rank(index, entity, indexed)
-            cache.end_edit(object_id)
-            self._mark(object_id)
+            self._change_back(object_id, undo.modified[object_id])
         for object_id in undo.created:
             cache.remove(object_id)
             self._mark(object_id)
@@ -333,6 +328,25 @@ class OpenTable(Generic[E]):
                 cache.set_ranks(object_id, self._new_ranks())
             self._mark(object_id)
             self._least_id = min(self._least_id, object_id)
+
+    def _change_back(self, object_id: int, image: E) -> None:
+        cache = self.cache
+        entity = cache.present(object_id)
+        moved_in = self.moved_in(entity, image)
+        cache.keep_committed(object_id)
+        if not moved_in:
+            cache.assign(entity, image)
+            return
+        indexed = entity.__copy__()
+        cache.set_indexed(object_id, indexed)
+        cache.assign(entity, image)
+        for index in moved_in:
+            index.mark_restored()
+            if not index.index.is_unique:
+                self._change_rank(index, entity, indexed)
+        cache.end_edit(object_id)
+        for index in moved_in:
+            index.mark(object_id)
 
     def _remember_ranks(self, undo: TableUndo[E], below: Session) -> None:
         lower = below.changes.setdefault(self.table, TableUndo(undo.next_id, undo.next_ranks))

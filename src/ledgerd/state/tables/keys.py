@@ -38,6 +38,8 @@ class Order(NamedTuple):
     """Whether the order of the bytes is that of the values themselves in Python: numbers are, names are not."""
     packing: Packing | None = None
     """How `struct` makes the same bytes, where it can."""
+    is_whole: Callable[[Any], bool] | None = None
+    """Of an order that is not exact: whether all of a value is in its bytes, as of a short text without a NUL."""
 
 
 class Packing(NamedTuple):
@@ -94,7 +96,12 @@ def descending(order: Order) -> Order:
     if packing is not None and packing.letter != "?" and not packing.is_descending:
         largest = (1 << 8 * struct.calcsize(packing.letter)) - 1
         turned = Packing(packing.letter, largest - packing.offset, is_descending=True)
-    return Order(f"{order.title} desc", encode_complement, is_exact=order.is_exact, packing=turned)
+    title, exact = f"{order.title} desc", order.is_exact
+    return Order(title, encode_complement, is_exact=exact, packing=turned, is_whole=order.is_whole)
+
+
+def _is_whole_up_to(length: int) -> Callable[[str], bool]:
+    return lambda text: len(text) <= length and text.isascii() and "\0" not in text
 
 
 def _up_to_nul(raw: bytes) -> bytes:
@@ -142,16 +149,24 @@ OBJECT_ID = INT64
 OWN_ID = Order("own id", INT64.encode, is_own_id=True, is_natural=True, packing=INT64.packing)
 """The id of the object itself: in an index whose key ends with it no two keys are equal."""
 
-NAME_TEXT = Order("name text", Remembering(_name_text, REMEMBERED_NAMES, NAME_BYTES).__getitem__)
+NAME_TEXT = Order(
+    "name text",
+    Remembering(_name_text, REMEMBERED_NAMES, NAME_BYTES).__getitem__,
+    is_whole=_is_whole_up_to(NAME_BYTES),
+)
 """Order L of spec 02, section 2.2: byte by byte."""
 
-NAME_WORD = Order("name word", Remembering(_name_words, REMEMBERED_NAMES, NAME_BYTES).__getitem__)
+NAME_WORD = Order(
+    "name word",
+    Remembering(_name_words, REMEMBERED_NAMES, NAME_BYTES).__getitem__,
+    is_whole=_is_whole_up_to(NAME_BYTES),
+)
 """Order W of spec 02, section 2.2: four little-endian words, which is not alphabetical."""
 
-C_TEXT = Order("c text", _c_text)
+C_TEXT = Order("c text", _c_text, is_whole=_is_whole_up_to(MAX_KEY_BYTES))
 """The order of `strcmp`: what follows a NUL is ignored (spec 02, section 2.2)."""
 
-CUT_TEXT = Order("cut c text", _cut_text)
+CUT_TEXT = Order("cut c text", _cut_text, is_whole=_is_whole_up_to(CUT_BYTES - 1))
 """The same for texts of any length: those that begin with the same 200 bytes are equal."""
 
 

@@ -112,6 +112,7 @@ class Index(Generic[E]):
         """Whether no two objects ever claim one key, for how they are made: it is not looked for then."""
         self.is_exact = all(each.is_exact for each in order)
         """Whether keys that differ always have bytes that differ."""
+        self._are_whole = [(place, each.is_whole) for place, each in enumerate(order) if not each.is_exact]
         self.natural_parts = sum(1 for _ in takewhile(lambda each: each.is_natural, order))
         """So many first parts of two keys can be compared as they are, without their bytes."""
         self.encode_key = key_encoder(order)
@@ -122,6 +123,13 @@ class Index(Generic[E]):
         if len(raw) > self._longest:
             raise StoreMisuse(f"a key of {len(raw)} bytes in {self.title}: more than {self._longest}")
         return raw
+
+    def is_whole(self, key: Key) -> bool:
+        """Whether all of a key is in its bytes: two such keys that differ have bytes that differ."""
+        for place, is_whole in self._are_whole:  # noqa: SIM110 - half the time of `all`
+            if is_whole is None or not is_whole(key[place]):
+                return False
+        return True
 
     def __repr__(self) -> str:
         return f"<index {self.title}>"

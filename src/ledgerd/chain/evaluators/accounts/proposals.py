@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 
@@ -105,7 +105,7 @@ def _require_times(ledger: Ledger, operation: ProposalCreate) -> None:
         )
 
 
-def _required(operations: Iterable[Operation]) -> Authorities:
+def _required(operations: Sequence[Operation]) -> Authorities:
     """The authorities that the operations need; an account needed as master is not needed besides."""
     asked = required_authorities(operations)
     require(not asked.other, "other.size() == 0: ")
