@@ -381,6 +381,7 @@ class Chain(ChainView, Closing):
     def _find_wanted(self) -> None:
         self._ledger.trace(next((each.trace for each in self._observers if each.trace is not None), None))
         self._pending.observers = [each for each in self._observers if each.wants_pending]
+        self._trunk.is_observed = bool(self._observers)
         self._trunk.watched = frozenset[Table[Any]]().union(*(each.tables for each in self._observers))
         self._ledger.samplers = merged(each.samplers for each in self._observers)
 

@@ -45,6 +45,8 @@ class Trunk:
         """The block up to which signatures of transactions are not checked, while the chain does not have it yet."""
         self.is_assumption_refuted = False
         """Whether a block came that is valid in the place of the assumed one."""
+        self.is_observed = False
+        """Whether anybody wants to know what happens."""
         self.watched: frozenset[Table[Any]] = frozenset()
         """The tables of which observers want to know what blocks change."""
         self.checkpoints = checkpoints
@@ -84,6 +86,7 @@ class Trunk:
         if self.watched or self.ledger.tracer is not None:
             return False
         so_far = len(self.happened)
+        self.ledger.is_reporting = self.is_observed
         try:
             with self.store.begin(revision=blocks[-1].number) as session:
                 for block in blocks:
@@ -95,6 +98,8 @@ class Trunk:
             if isinstance(problem, RuleViolation):
                 return False
             raise
+        finally:
+            self.ledger.is_reporting = True
         self.store.irreversible(session.revision)
         return True
 

@@ -31,6 +31,9 @@ class Skip:
     REFUSAL_OF_DUPES: Final = 1 << 16
 
 
+UNSIGNED = Skip.TRANSACTION_SIGNATURES | Skip.AUTHORITIES
+"""Who has signed transactions is not asked with either of these."""
+
 BELOW_CHECKPOINT = (
     Skip.VALIDATOR_SIGNATURE
     | Skip.TRANSACTION_SIGNATURES

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ledgerd.chain.ledger.events import AppliedOperation
 from ledgerd.chain.ledger.ledger import Ledger, OutOfTime
-from ledgerd.chain.ledger.skip import Skip
+from ledgerd.chain.ledger.skip import UNSIGNED, Skip
 from ledgerd.chain.rules.transactions.bounds import require_usable
 from ledgerd.chain.rules.transactions.transactions import apply_transaction, check_signers
 from ledgerd.chain.rules.validators.slots import slot_time
@@ -19,8 +19,6 @@ from ledgerd.protocol.crypto.keys import PublicKey
 from ledgerd.protocol.types.names import NO_NAME, AccountName
 from ledgerd.state.objects.accounts.accounts import ACCOUNTS
 from ledgerd.state.store import Store
-
-UNSIGNED = Skip.TRANSACTION_SIGNATURES | Skip.AUTHORITIES
 
 
 class NeededAuthority(NamedTuple):

@@ -104,12 +104,13 @@ def is_signed_by_one_key(
     required: Authorities, keys: Collection[PublicKey], accounts: authority_check.Accounts
 ) -> bool:
     """Whether one key has signed, and is enough for all that is required: the usual case, which is cheap."""
-    if len(keys) != 1 or required.master or required.other or len(required.active) + len(required.regular) != 1:
+    active, master, regular, other = required
+    if len(keys) != 1 or master or other or len(active) + len(regular) != 1:
         return False
-    (name,), (key,) = required.active or required.regular, keys
+    (name,), (key,) = active or regular, keys
     if name == PRE_APPROVED:
         return False
-    authority = (accounts.regular if required.regular else accounts.active)(name)
+    authority = accounts.regular(name) if regular else accounts.active(name)
     return authority.key_auths.get(key, -1) >= authority.weight_threshold
 
 

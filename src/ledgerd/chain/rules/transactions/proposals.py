@@ -8,7 +8,7 @@ from ledgerd.chain.ledger.arithmetic import uint32
 from ledgerd.chain.ledger.evaluation import apply_proposed_operation
 from ledgerd.chain.ledger.events import NO_TRANSACTION
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.ledger.skip import Skip
+from ledgerd.chain.ledger.skip import UNSIGNED, Skip
 from ledgerd.chain.rules.transactions.transactions import apply_transaction
 from ledgerd.codec import codec_of
 from ledgerd.protocol.authorities import authority_check
@@ -24,8 +24,8 @@ from ledgerd.state.objects.accounts.proposals import PROPOSALS, REQUIRED_APPROVA
 PROPOSED = codec_of(tuple[Operation, ...])
 """The form in which a proposal keeps its operations."""
 
-UNSIGNED = Skip.TRANSACTION_SIGNATURES | Skip.AUTHORITIES | Skip.REFERENCED_BLOCK
-"""Checks that are skipped for operations that are only tried out."""
+UNCHECKED_IN_TRIALS = UNSIGNED | Skip.REFERENCED_BLOCK
+"""What is not checked of operations that are only tried out."""
 
 
 def operations_of(proposal: Proposal) -> tuple[Operation, ...]:
@@ -49,7 +49,7 @@ def try_out(ledger: Ledger, operations: Iterable[Operation]) -> None:
     reported = ledger.reported()
     try:
         with ledger.store.begin(replays_ties=True):
-            apply_transaction(ledger, tried, UNSIGNED)
+            apply_transaction(ledger, tried, UNCHECKED_IN_TRIALS)
     finally:
         ledger.rewind(reported)
         ledger.cursor.transaction_id = NO_TRANSACTION

@@ -10,7 +10,7 @@ from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.chain.ledger.arithmetic import int64, uint128
 from ledgerd.chain.ledger.evaluation import apply_operation
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.ledger.skip import Skip, SkipFlags
+from ledgerd.chain.ledger.skip import UNSIGNED, Skip, SkipFlags
 from ledgerd.chain.rules.accounts.authorities import agent_keys
 from ledgerd.protocol.authorities.authority_check import MissingActive, in_word_order, verify_required
 from ledgerd.protocol.authorities.operation_authority import (
@@ -166,7 +166,7 @@ def check_transaction(ledger: Ledger, transaction: Transaction, skip: SkipFlags)
     """What can be said of a transaction before any of it is applied; and what is to be asked again on the way."""
     if not skip & Skip.OPERATION_CHECKS:
         transaction.check(ledger.network)
-    is_signed = not skip & (Skip.TRANSACTION_SIGNATURES | Skip.AUTHORITIES)
+    is_signed = not skip & UNSIGNED
     left_to_agents = check_signers(ledger, transaction) if is_signed else NOTHING_LEFT
     require_timely(ledger, transaction, skip)
     return left_to_agents
