@@ -21,9 +21,9 @@ from ledgerd.state.files.ranges import Range
 from ledgerd.state.loading import Loading, LoadingLimits
 from ledgerd.state.memory.cache import ObjectCache
 from ledgerd.state.memory.due_times import DueTime
-from ledgerd.state.memory.editing import Editing, Editor, Rememberer, recording_editor
+from ledgerd.state.memory.editing import Edit, Editing, Editor, Rememberer, recording_editor
 from ledgerd.state.memory.open_index import OpenIndex
-from ledgerd.state.memory.open_table import Edit, OpenTable
+from ledgerd.state.memory.open_table import OpenTable
 from ledgerd.state.memory.open_tables import OpenTables
 from ledgerd.state.memory.uncached import UncachedView
 from ledgerd.state.sessions.journal import JOURNAL, Journal

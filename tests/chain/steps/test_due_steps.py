@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from ledgerd.chain.ledger.block_context import BlockContext
+from ledgerd.chain.ledger.block_context import BlockContext, when_due
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.steps.applying import STEPS, when_due
+from ledgerd.chain.steps.applying import STEPS
 from ledgerd.chain.steps.housekeeping import expire_escrows
 from ledgerd.protocol.networks.parameters import MAINNET
 from ledgerd.state.objects.accounts.accounts import ACCOUNT_BY_AUCTION_START, ACCOUNTS

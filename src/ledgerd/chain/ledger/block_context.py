@@ -1,13 +1,18 @@
-"""The context of the block that is being applied: what one step finds out and a later one needs."""
+"""The context of the block that is being applied: what one step finds out and a later one needs; and conditions under
+which steps are taken.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import SkipFlags
 from ledgerd.protocol.blocks.block import Block
+from ledgerd.protocol.networks.parameters import ChainParameters
 from ledgerd.state.objects.validators import Validator
+from ledgerd.state.tables.tables import Index
 
 
 class BlockContext:
@@ -36,3 +41,31 @@ class BlockContext:
 
 
 Step = Callable[[Ledger, BlockContext], None]
+
+
+def since(hardfork: int, step: Step) -> Step:
+    def guarded(ledger: Ledger, context: BlockContext) -> None:
+        if ledger.hardfork(hardfork):
+            step(ledger, context)
+
+    guarded.__name__ = step.__name__
+    return guarded
+
+
+def when_due(
+    step: Step, index: Index[Any], *prefix: int, delay: Callable[[ChainParameters], int] = lambda _: 0
+) -> Step:
+    """A step that has nothing to do before the first object of an index is due, of those whose keys begin with the
+    prefix: it is due the delay after the time behind that.
+    """
+
+    def timed(ledger: Ledger, context: BlockContext) -> None:
+        due = ledger.due_times.get(index)
+        if due is None:
+            due = ledger.due_times[index] = ledger.store.due_time(index, prefix)
+        if due.at <= context.block.timestamp:
+            step(ledger, context)
+            due.settle(delay(ledger.network))
+
+    timed.__name__ = step.__name__
+    return timed

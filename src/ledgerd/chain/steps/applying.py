@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from ledgerd.chain import evaluators  # noqa: F401 - makes the rules of the operations known
-from ledgerd.chain.ledger.block_context import BlockContext, Step
+from ledgerd.chain.ledger.block_context import BlockContext, Step, since, when_due
 from ledgerd.chain.ledger.events import NOTHING_MISSED
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.ledger.skip import SkipFlags
@@ -20,7 +17,6 @@ from ledgerd.chain.steps.markets.frame import process_markets
 from ledgerd.chain.steps.payments import end_auctions, pay_contents, renew_subscriptions, withdraw_vesting
 from ledgerd.chain.steps.schedule import update_schedule
 from ledgerd.protocol.blocks.block import Block
-from ledgerd.protocol.networks.parameters import ChainParameters
 from ledgerd.state.objects.accounts.accounts import ACCOUNT_BY_AUCTION_START, ACCOUNT_BY_NEXT_WITHDRAWAL
 from ledgerd.state.objects.accounts.content import CONTENT_BY_CASHOUT
 from ledgerd.state.objects.accounts.proposals import PROPOSAL_BY_EXPIRATION
@@ -31,36 +27,6 @@ from ledgerd.state.objects.money.escrow import ESCROW_BY_DEADLINE
 from ledgerd.state.objects.money.invites import INVITE_BY_CLAIM_TIME
 from ledgerd.state.objects.money.paid_subscriptions import SUBSCRIBE_BY_NEXT_TIME
 from ledgerd.state.objects.money.vesting import RETURN_BY_EXPIRATION
-from ledgerd.state.tables.tables import Index
-
-
-def since(hardfork: int, step: Step) -> Step:
-    def guarded(ledger: Ledger, context: BlockContext) -> None:
-        if ledger.hardfork(hardfork):
-            step(ledger, context)
-
-    guarded.__name__ = step.__name__
-    return guarded
-
-
-def when_due(
-    step: Step, index: Index[Any], *prefix: bool, delay: Callable[[ChainParameters], int] = lambda _: 0
-) -> Step:
-    """A step that has nothing to do before the first object of an index is due, of those whose keys begin with the
-    prefix: it is due the delay after the time behind that.
-    """
-
-    def timed(ledger: Ledger, context: BlockContext) -> None:
-        due = ledger.due_times.get(index)
-        if due is None:
-            due = ledger.due_times[index] = ledger.store.due_time(index, prefix)
-        if due.at <= context.block.timestamp:
-            step(ledger, context)
-            due.settle(delay(ledger.network))
-
-    timed.__name__ = step.__name__
-    return timed
-
 
 STEPS: tuple[Step, ...] = (
     transactions.check_contents,

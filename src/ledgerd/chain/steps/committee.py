@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ledgerd.basics.percents import HUNDRED_PERCENT
 from ledgerd.chain.ledger.arithmetic import fits_uint64, int64, truncated, uint128
-from ledgerd.chain.ledger.block_context import BlockContext
+from ledgerd.chain.ledger.block_context import BlockContext, when_due
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.markets.lazy_pool import PoolVotes, pool_votes, voting_weight
 from ledgerd.chain.rules.money.balances import adjust_balance
@@ -13,18 +13,25 @@ from ledgerd.protocol.types.assets import fits_int64, tokens
 from ledgerd.state.objects.money import committee
 
 
-def process_committee_requests(ledger: Ledger, _context: BlockContext) -> None:
-    store = ledger.store
+def process_committee_requests(ledger: Ledger, context: BlockContext) -> None:
     # Before anything is due: were the pool worth more shares than there can be, every block would fail.
-    pool = pool_votes(ledger)
+    pool_votes(ledger)
+    decide_due(ledger, context)
+    if ledger.head_number % ledger.network.committee_request_processing == 0:
+        _pay(ledger)
+
+
+def _decide_due(ledger: Ledger, _context: BlockContext) -> None:
+    store, pool = ledger.store, pool_votes(ledger)
     due = sorted(
         store.scan(committee.REQUEST_BY_END, lower=(committee.ACTIVE,), upper=(committee.ACTIVE, ledger.now)),
         key=lambda request: store.position(committee.REQUEST_BY_STATUS, request),
     )
     for request in due:
         _decide(ledger, request, pool)
-    if ledger.head_number % ledger.network.committee_request_processing == 0:
-        _pay(ledger)
+
+
+decide_due = when_due(_decide_due, committee.REQUEST_BY_END, committee.ACTIVE)
 
 
 def _decide(ledger: Ledger, request: committee.CommitteeRequest, pool: PoolVotes) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import zip_longest
 
 from ledgerd.chain.ledger.arithmetic import MAX_UINT128, DivideByZero, uint32, uint128
-from ledgerd.chain.ledger.block_context import BlockContext
+from ledgerd.chain.ledger.block_context import BlockContext, when_due
 from ledgerd.chain.ledger.ledger import Ledger
 from ledgerd.chain.rules.validators.emergency import fill_schedule_with_committee, is_emergency
 from ledgerd.chain.rules.validators.medians import update_medians
@@ -19,11 +19,11 @@ LAP = MAX_UINT128
 """The length of a lap in virtual time, which each runs as fast as it has votes."""
 
 
-def update_schedule(ledger: Ledger, _context: BlockContext) -> None:
+def update_schedule(ledger: Ledger, context: BlockContext) -> None:
     if ledger.head_number % ledger.network.max_validators:
         return
     if ledger.hardfork(6):
-        _forgive_penalties(ledger)
+        forgive_penalties(ledger, context)
     top = _choose_top(ledger)
     support, virtual_time = _choose_support(ledger, top)
     voters = _voters(ledger)
@@ -41,13 +41,16 @@ def update_schedule(ledger: Ledger, _context: BlockContext) -> None:
     update_medians(ledger)
 
 
-def _forgive_penalties(ledger: Ledger) -> None:
+def _forgive_penalties(ledger: Ledger, _context: BlockContext) -> None:
     for penalty in ledger.store.scan(validators.PENALTY_BY_EXPIRATION, upper=(ledger.now,)):
         validator = ledger.validator(penalty.validator)
         with ledger.editing(validator):
             validator.penalty_percent = uint32(validator.penalty_percent - penalty.penalty_percent)
             validator.counted_votes = counted_votes(validator.votes, validator.penalty_percent)
         ledger.store.remove(penalty)
+
+
+forgive_penalties = when_due(_forgive_penalties, validators.PENALTY_BY_EXPIRATION)
 
 
 def _may_be_scheduled(ledger: Ledger, validator: validators.Validator) -> bool:

@@ -4,12 +4,77 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
-from ledgerd.state.memory.open_table import Edit, OpenTable
-from ledgerd.state.tables.tables import E, Entity
+import msgspec
+
+from ledgerd.state.memory.open_table import OpenTable
+from ledgerd.state.tables.tables import E, Entity, Ranks
 
 T = TypeVar("T")
+
+
+class Edit(msgspec.Struct, Generic[E], gc=False):
+    """The context in which one object is changed, and what the object goes back to when the change fails.
+
+    Nothing is done as often as this: what most edits need is done here, without a call, and only an edit that changes
+    keys goes to the table.
+    """
+
+    table: OpenTable[E]
+    entity: E
+    image: E | None = None
+    """A copy from before the change."""
+    ranks: Ranks = ()
+    outer: E | None = None
+    """The copy that the index entries were made of, when an edit of the same object encloses this one."""
+
+    def __enter__(self) -> None:
+        table, entity = self.table, self.entity
+        object_id, cache = entity.id, table.cache
+        if cache.objects.get(object_id) is not entity:
+            cache.require_current(entity)
+        image = self.image = entity.__copy__()
+        if table.sessions:
+            session = table.sessions[-1]
+            undo = session.changes.get(table.table) or table.begin_undo(session)
+            if object_id not in undo.modified and object_id not in undo.created:
+                undo.modified[object_id] = image
+        if object_id not in cache.committed:
+            cache.committed[object_id] = (image, cache.ranks.get(object_id, ()))
+        if table.indexes:
+            if table.has_ranks:
+                self.ranks = cache.ranks[object_id]
+            outer = self.outer = cache.indexed_as.get(object_id)
+            if outer is None:
+                cache.indexed_as[object_id] = image
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        table = self.table
+        if kind is not None:
+            self.revert()
+            return
+        if not table.indexes:
+            return
+        entity, indexed_as = self.entity, table.cache.indexed_as
+        object_id = entity.id
+        indexed = indexed_as.get(object_id)
+        if indexed is None:
+            return  # named twice in one edit
+        try:
+            moved_in = table.moved_in(indexed, entity)
+            if moved_in:
+                table.end_edit(entity, self.outer, moved_in)
+            elif self.outer is None:
+                del indexed_as[object_id]
+        except BaseException:
+            self.revert()
+            raise
+
+    def revert(self) -> None:
+        self.table.revert(self.entity, self.image, self.ranks, self.outer)
 
 
 class Editing:
@@ -49,7 +114,7 @@ class Editing:
 
     def _revert(self) -> None:
         for edit in reversed(self._begun):
-            edit.table.revert(edit)
+            edit.revert()
 
 
 Editor = Callable[..., Edit[Any] | Editing]

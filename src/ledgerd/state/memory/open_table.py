@@ -7,10 +7,7 @@ and the indexes, which write their entries later.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from types import TracebackType
 from typing import Generic
-
-import msgspec
 
 from ledgerd.codec.types.lazy import lazy
 from ledgerd.state.errors import NotUnique, StoreMisuse
@@ -89,10 +86,11 @@ class OpenTable(Generic[E]):
         """The newest session's memory of this table; None while there are no sessions."""
         if not self.sessions:
             return None
-        changes = self.sessions[-1].changes
-        undo = changes.get(self.table)
-        if undo is None:
-            undo = changes[self.table] = TableUndo(self.next_id, tuple(self._next_ranks))
+        return self.sessions[-1].changes.get(self.table) or self.begin_undo(self.sessions[-1])
+
+    def begin_undo(self, session: Session) -> TableUndo[E]:
+        """The session changes this table for the first time."""
+        undo = session.changes[self.table] = TableUndo(self.next_id, tuple(self._next_ranks))
         return undo
 
     def remember(self, entity: E) -> None:
@@ -102,8 +100,8 @@ class OpenTable(Generic[E]):
             cache.require_current(entity)
         if self.sessions:
             session = self.sessions[-1]
-            undo = session.changes.get(self.table) or self.newest_undo()
-            if undo and object_id not in undo.modified and object_id not in undo.created:
+            undo = session.changes.get(self.table) or self.begin_undo(session)
+            if object_id not in undo.modified and object_id not in undo.created:
                 image = undo.modified[object_id] = entity.__copy__()
             if session.is_open:
                 session.kept[id(entity)] = entity
@@ -153,8 +151,8 @@ class OpenTable(Generic[E]):
         object_id = entity.id = self.next_id
         for index in self._colliding:
             index.claim(entity, NotUnique.on_create)
-        undo = self.sessions and (self.sessions[-1].changes.get(self.table) or self.newest_undo())
-        if undo:
+        if self.sessions:
+            undo = self.sessions[-1].changes.get(self.table) or self.begin_undo(self.sessions[-1])
             undo.created.add(object_id)
         self.next_id = object_id + 1
         if self._ordered:
@@ -197,9 +195,7 @@ class OpenTable(Generic[E]):
             return
         session = self.sessions[-1]
         session.kept.pop(id(entity), None)
-        undo = session.changes.get(self.table) or self.newest_undo()
-        if not undo:
-            return
+        undo = session.changes.get(self.table) or self.begin_undo(session)
         if object_id in undo.created:
             undo.created.discard(object_id)
         else:
@@ -218,9 +214,9 @@ class OpenTable(Generic[E]):
             objects[object_id] = None
             mark(object_id)
             self._least_id = object_id + 1
-            undo = session and (session.changes.get(self.table) or self.newest_undo())
-            if not session or not undo:
+            if session is None:
                 continue
+            undo = session.changes.get(self.table) or self.begin_undo(session)
             session.kept.pop(id(entity), None)
             if object_id in undo.created:
                 undo.created.discard(object_id)
@@ -228,10 +224,9 @@ class OpenTable(Generic[E]):
                 undo.removed[object_id] = entity
         return entity
 
-    def end_edit(self, edit: Edit[E], moved_in: Iterable[OpenIndex[E]]) -> None:
+    def end_edit(self, entity: E, outer: E | None, moved_in: Iterable[OpenIndex[E]]) -> None:
         """After a change of keys: claim those that have changed, and find the ranks under them."""
-        entity, cache = edit.entity, self.cache
-        object_id = entity.id
+        object_id, cache = entity.id, self.cache
         indexed = cache.indexed_as[object_id]
         if cache.objects[object_id] is entity:
             for index in moved_in:
@@ -240,9 +235,9 @@ class OpenTable(Generic[E]):
                 elif index.index.can_collide:
                     index.claim(entity, NotUnique.on_edit)
                 index.mark(object_id)
-            if edit.outer is not None:
+            if outer is not None:
                 cache.set_indexed(object_id, entity.__copy__())
-        if edit.outer is None:
+        if outer is None:
             cache.end_edit(object_id)
 
     def _change_rank(self, index: OpenIndex[E], entity: E, indexed: E) -> None:
@@ -258,17 +253,18 @@ class OpenTable(Generic[E]):
             undo.ranks.setdefault(object_id, before)
         self.cache.set_ranks(object_id, (*before[:slot], rank, *before[slot + 1 :]))
 
-    def revert(self, edit: Edit[E]) -> None:
-        object_id = edit.entity.id
-        if edit.outer is None:
+    def revert(self, entity: E, image: E | None, ranks: Ranks, outer: E | None) -> None:
+        """A change has failed: the object becomes what it was before."""
+        object_id = entity.id
+        if outer is None:
             self.cache.end_edit(object_id)
         else:
-            self.cache.set_indexed(object_id, edit.outer)
+            self.cache.set_indexed(object_id, outer)
         self._mark_restored()
-        if edit.image is not None:
-            self.cache.assign(edit.entity, edit.image)
-        if edit.ranks and object_id in self.cache.ranks:
-            self.cache.set_ranks(object_id, edit.ranks)
+        if image is not None:
+            self.cache.assign(entity, image)
+        if ranks and object_id in self.cache.ranks:
+            self.cache.set_ranks(object_id, ranks)
         self._mark(object_id)
 
     # -- undo
@@ -393,62 +389,3 @@ class OpenTable(Generic[E]):
         for index in self.all_indexes:
             index.trim_hints(2 * len(self.cache.objects))
         return evicted
-
-
-class Edit(msgspec.Struct, Generic[E], gc=False):
-    """The context in which one object is changed, and what the object goes back to when the change fails.
-
-    Nothing is done as often as this: what most edits need is done here, without a call, and only an edit that changes
-    keys goes to the table.
-    """
-
-    table: OpenTable[E]
-    entity: E
-    image: E | None = None
-    """A copy from before the change."""
-    ranks: Ranks = ()
-    outer: E | None = None
-    """The copy that the index entries were made of, when an edit of the same object encloses this one."""
-
-    def __enter__(self) -> None:
-        table, entity = self.table, self.entity
-        object_id, cache = entity.id, table.cache
-        if cache.objects.get(object_id) is not entity:
-            cache.require_current(entity)
-        image = self.image = entity.__copy__()
-        if table.sessions:
-            undo = table.sessions[-1].changes.get(table.table) or table.newest_undo()
-            if undo is not None and object_id not in undo.modified and object_id not in undo.created:
-                undo.modified[object_id] = image
-        if object_id not in cache.committed:
-            cache.committed[object_id] = (image, cache.ranks.get(object_id, ()))
-        if table.indexes:
-            if table.has_ranks:
-                self.ranks = cache.ranks[object_id]
-            outer = self.outer = cache.indexed_as.get(object_id)
-            if outer is None:
-                cache.indexed_as[object_id] = image
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        table = self.table
-        if kind is not None:
-            table.revert(self)
-            return
-        if not table.indexes:
-            return
-        entity, indexed_as = self.entity, table.cache.indexed_as
-        object_id = entity.id
-        indexed = indexed_as.get(object_id)
-        if indexed is None:
-            return  # named twice in one edit
-        try:
-            moved_in = table.moved_in(indexed, entity)
-            if moved_in:
-                table.end_edit(self, moved_in)
-            elif self.outer is None:
-                del indexed_as[object_id]
-        except BaseException:
-            table.revert(self)
-            raise

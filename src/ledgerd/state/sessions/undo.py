@@ -9,7 +9,7 @@ import msgspec
 from ledgerd.state.tables.tables import E, Ranks
 
 
-class TableUndo(msgspec.Struct, Generic[E], eq=False):
+class TableUndo(msgspec.Struct, Generic[E], eq=False, gc=False):
     """The values from before a session's first change of each object, and the counters from before its first change."""
 
     next_id: int

@@ -7,7 +7,7 @@ import pytest
 
 from ledgerd.chain.ledger.events import NO_TRANSACTION
 from ledgerd.chain.ledger.ledger import Ledger
-from ledgerd.chain.rules.transactions.proposals import UNSIGNED
+from ledgerd.chain.rules.transactions.proposals import UNCHECKED_IN_TRIALS
 from ledgerd.chain.rules.transactions.transactions import apply_transaction
 from ledgerd.protocol.blocks.transaction import Transaction
 from ledgerd.protocol.operations import Operation
@@ -33,7 +33,7 @@ def numbering(ledger: Ledger, *operations: Operation) -> list[tuple[bool, int, i
     transaction = Transaction(0, 0, NOW + 60, operations, (), ())
     ledger.operations.clear()
     with ledger.store.begin() as session:
-        apply_transaction(ledger, transaction, UNSIGNED)
+        apply_transaction(ledger, transaction, UNCHECKED_IN_TRIALS)
         session.squash()
     assert {each.transaction_id for each in ledger.operations} <= {transaction.id, NO_TRANSACTION}
     return [
