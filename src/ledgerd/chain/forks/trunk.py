@@ -91,7 +91,9 @@ class Trunk:
             with self.store.begin(revision=blocks[-1].number) as session:
                 for block in blocks:
                     irreversible_before = self.irreversible
-                    self._record(self._apply(block, skip), irreversible_before)
+                    happened = self._apply(block, skip)
+                    if self.is_observed:
+                        self._record(happened, irreversible_before)
                 session.push()
         except BaseException as problem:
             del self.happened[so_far:]
@@ -101,6 +103,8 @@ class Trunk:
         finally:
             self.ledger.is_reporting = True
         self.store.irreversible(session.revision)
+        if not self.is_observed:  # events would keep the blocks in memory until the commit
+            self.happened.append(events.IrreversibleAdvanced(self.irreversible))
         return True
 
     def _apply(self, block: Block, skip: SkipFlags) -> events.BlockApplied:
