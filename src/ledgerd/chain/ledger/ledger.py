@@ -8,7 +8,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from typing import Any, NamedTuple
 
 from ledgerd.chain.ledger import events
@@ -26,7 +25,7 @@ from ledgerd.protocol.types.identifiers import TransactionId
 from ledgerd.protocol.types.names import AccountName
 from ledgerd.state.memory.due_times import DueTime
 from ledgerd.state.memory.editing import Editor, Rememberer
-from ledgerd.state.objects.accounts.accounts import ACCOUNT_BY_NAME, AUTHORITY_BY_ACCOUNT, Account
+from ledgerd.state.objects.accounts.accounts import ACCOUNT_BY_NAME, AUTHORITY_BY_ACCOUNT, Account, AccountAuthority
 from ledgerd.state.objects.globals import (
     DYNAMIC_GLOBAL_PROPERTIES,
     HARDFORK_PROPERTIES,
@@ -125,14 +124,18 @@ class Ledger:
         self.remember: Rememberer = store.remember
         """`ledger.remember(a)` before fields of it are assigned that are in no key of an index; an error is undone with
         the session."""
-        self.account: Callable[[AccountName], Account] = partial(store.at, ACCOUNT_BY_NAME)
+        self.account: Callable[[AccountName], Account] = store.finder(ACCOUNT_BY_NAME)
         """The account of a name, which must exist. Rules ask for some twenty accounts a block."""
+        self.validator: Callable[[AccountName], Validator] = store.finder(VALIDATOR_BY_NAME)
+        """The validator of a name, which must exist."""
+        self.authority: Callable[[AccountName], AccountAuthority] = store.finder(AUTHORITY_BY_ACCOUNT)
+        """The authorities of an account, which must exist."""
         self.lookups = Lookups()
         """What checks of authorities know of accounts, and the bound on what they may look at."""
         self.authorities = Accounts(
-            active=lambda name: store.at(AUTHORITY_BY_ACCOUNT, name).active,
-            master=lambda name: store.at(AUTHORITY_BY_ACCOUNT, name).master,
-            regular=lambda name: store.at(AUTHORITY_BY_ACCOUNT, name).regular,
+            active=lambda name: self.authority(name).active,
+            master=lambda name: self.authority(name).master,
+            regular=lambda name: self.authority(name).regular,
             lookups=self.lookups,
         )
         """Where the authority check looks accounts up."""
@@ -205,9 +208,6 @@ class Ledger:
 
     def find_account(self, name: AccountName) -> Account | None:
         return self.store.lookup(ACCOUNT_BY_NAME, name)
-
-    def validator(self, name: AccountName) -> Validator:
-        return self.store.at(VALIDATOR_BY_NAME, name)
 
     def validators(self, names: Iterable[AccountName]) -> list[Validator]:
         """Validators that must exist, in the order of their names here."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import islice
-from typing import Generic
+from typing import Any, Generic
 
 from ledgerd.codec.source import Source
 from ledgerd.codec.types.lazy import lazy
@@ -16,7 +16,7 @@ from ledgerd.state.errors import StoreMisuse
 from ledgerd.state.files.disk import Database, Disk, LmdbTransaction, put_all
 from ledgerd.state.tables.keys import INT64, PACK_UINT64, SIGN
 from ledgerd.state.tables.records import RecordForm
-from ledgerd.state.tables.tables import E, Ranks, Table
+from ledgerd.state.tables.tables import E, Key, Ranks, Table
 
 NO_OBJECT: tuple[None, Ranks] = None, ()
 """What was committed of an object that is new."""
@@ -43,9 +43,21 @@ class ObjectCache(Generic[E]):
         """The committed value and ranks of each object that changed since; None where there was no object."""
         self.indexed_as: dict[int, E] = {}
         """For each object that is being edited, a copy with the keys that its index entries have."""
+        self._found: list[tuple[Callable[[E], Key], dict[Any, E]]] = []
         self._has_ranks = bool(table.ordered_indexes)
         self._disk = disk
         self._database = database
+
+    def found_by(self, key_of: Callable[[E], Key]) -> dict[Any, E]:
+        """A dictionary for objects by a key of one part that never changes. What leaves the memory leaves it, too."""
+        found: dict[Any, E] = {}
+        self._found.append((key_of, found))
+        return found
+
+    def _lose(self, entity: E | None) -> None:
+        if entity is not None:
+            for key_of, found in self._found:
+                found.pop(key_of(entity)[0], None)
 
     def find(self, object_id: int) -> E | None:
         entity = self.objects.get(object_id)
@@ -121,6 +133,8 @@ class ObjectCache(Generic[E]):
     def remove(self, object_id: int) -> Ranks:
         if object_id not in self.committed:
             self.keep_committed(object_id)
+        if self._found:
+            self._lose(self.objects.get(object_id))
         self.objects[object_id] = None
         return self.ranks.pop(object_id, ())
 
@@ -174,6 +188,6 @@ class ObjectCache(Generic[E]):
             return 0
         victims = [object_id for object_id in islice(self.objects, count + len(keep)) if object_id not in keep][:count]
         for object_id in victims:
-            del self.objects[object_id]
+            self._lose(self.objects.pop(object_id))
             self.ranks.pop(object_id, None)
         return len(victims)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
-from ledgerd.state.errors import NotUnique
+from ledgerd.state.errors import NotUnique, StoreMisuse
 from ledgerd.state.files.disk import Database, Disk, LmdbTransaction, put_all
 from ledgerd.state.files.ranges import KeyValue, Range, entries, first_entry, neighbours
 from ledgerd.state.memory.cache import ObjectCache
@@ -36,6 +36,7 @@ class OpenIndex(Generic[E]):
         "_database",
         "_disk",
         "_encode_key",
+        "_found",
         "_fronts",
         "_has_unseen_keys",
         "_is_unique",
@@ -62,6 +63,8 @@ class OpenIndex(Generic[E]):
         self.hints: dict[Key, int] = {}
         """Ids last seen under a key; each is checked before it is used. In an index whose keys can collide, every key
         that an object got since the last commit is among them."""
+        self._found: dict[Any, E] = cache.found_by(index.key) if index.is_fixed else {}
+        """Objects in memory that were looked for under a key that never changes."""
         self.slot = 0 if index.is_unique else index.table.ordered_indexes.index(index)
         """Which of an object's ranks is for this index."""
         self._unwritten = Unwritten(index, cache)
@@ -213,6 +216,22 @@ class OpenIndex(Generic[E]):
         entry = searched_key(self.index, key)
         raw = None if entry is None else self._disk.transaction.get(entry, db=self._database)
         return None if raw is None else integer_of(raw)
+
+    def finder(self, at: Callable[[Any], E]) -> Callable[[Any], E]:
+        """Remember what a look-up under a key that never changes has found, for as long as that is in memory."""
+        if not self.index.is_fixed:
+            raise StoreMisuse(f"{self.index.title}: keys may change")
+        found = self._found
+
+        def find(part: Any) -> E:  # noqa: ANN401 - of the type that the index is for
+            entity = found.get(part)
+            if entity is None:
+                entity = at(part)
+                if self.key(entity) == (part,):  # and not one that has the same bytes
+                    found[part] = entity
+            return entity
+
+        return find
 
     def trim_hints(self, count: int) -> None:
         if len(self.hints) > count:

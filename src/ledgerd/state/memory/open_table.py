@@ -230,6 +230,8 @@ class OpenTable(Generic[E]):
         indexed = cache.indexed_as[object_id]
         if cache.objects[object_id] is entity:
             for index in moved_in:
+                if index.index.is_fixed:
+                    raise StoreMisuse(f"{index.index.title}: the key of an object never changes")
                 if not index.index.is_unique:
                     self._change_rank(index, entity, indexed)
                 elif index.index.can_collide:

@@ -190,7 +190,7 @@ class ValidatorConfirmation(Entity):
 # id stands behind keys that cannot be equal anyway, since another index of the same table sees to that.
 
 VALIDATORS = Table(Validator, number=3)
-VALIDATOR_BY_NAME = unique(VALIDATORS, "by_name", lambda validator: (validator.owner,), (NAME_WORD,))
+VALIDATOR_BY_NAME = unique(VALIDATORS, "by_name", lambda validator: (validator.owner,), (NAME_WORD,), is_fixed=True)
 VALIDATOR_BY_VOTES = unique(
     VALIDATORS,
     "by_vote_name",

@@ -100,6 +100,7 @@ class Index(Generic[E]):
         *,
         is_unique: bool,
         is_certain: bool = False,
+        is_fixed: bool = False,
     ) -> None:
         self.table = table
         self.title = f"{table.title}.{name}"
@@ -110,6 +111,8 @@ class Index(Generic[E]):
         """Whether two objects could claim one key: not where it ends with the object's own id."""
         self.is_certain = is_certain
         """Whether no two objects ever claim one key, for how they are made: it is not looked for then."""
+        self.is_fixed = is_fixed
+        """Whether an object keeps its key, which has one part, for as long as it exists."""
         self.is_exact = all(each.is_exact for each in order)
         """Whether keys that differ always have bytes that differ."""
         self._are_whole = [(place, each.is_whole) for place, each in enumerate(order) if not each.is_exact]
@@ -136,10 +139,16 @@ class Index(Generic[E]):
 
 
 def unique(
-    table: Table[E], name: str, key: Callable[[E], Key], order: tuple[Order, ...], *, is_certain: bool = False
+    table: Table[E],
+    name: str,
+    key: Callable[[E], Key],
+    order: tuple[Order, ...],
+    *,
+    is_certain: bool = False,
+    is_fixed: bool = False,
 ) -> Index[E]:
     """Declare an index in which every key stands once. Where the key ends with the object's own id, say `OWN_ID`."""
-    return _declare(Index(table, name, key, order, is_unique=True, is_certain=is_certain))
+    return _declare(Index(table, name, key, order, is_unique=True, is_certain=is_certain, is_fixed=is_fixed))
 
 
 def ordered(table: Table[E], name: str, key: Callable[[E], Key], order: tuple[Order, ...]) -> Index[E]:

@@ -107,7 +107,7 @@ def account_update(ledger: Ledger, operation: AccountUpdate) -> None:
     if operation.regular is not None:
         operation.regular.check()
     account = ledger.account(operation.account)
-    authority = ledger.store.at(accounts.AUTHORITY_BY_ACCOUNT, operation.account)
+    authority = ledger.authority(operation.account)
     before = held_keys(ledger, account.name)
     if ledger.hardfork(15):
         _require_pauses(ledger, operation, before)

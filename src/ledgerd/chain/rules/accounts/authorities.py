@@ -9,7 +9,7 @@ from ledgerd.protocol.authorities.operation_authority import AgentKeys
 from ledgerd.protocol.crypto.keys import PublicKey
 from ledgerd.protocol.types.authority import Authority, authority_of
 from ledgerd.protocol.types.names import AccountName
-from ledgerd.state.objects.accounts.accounts import AGENT_BY_ACCOUNT, AUTHORITY_BY_ACCOUNT, AgentPermission
+from ledgerd.state.objects.accounts.accounts import AGENT_BY_ACCOUNT, AgentPermission
 from ledgerd.state.objects.accounts.recovery import MASTER_AUTHORITY_HISTORY, MasterAuthorityHistory
 from ledgerd.state.views.view import View
 
@@ -48,7 +48,7 @@ def require_members(ledger: Ledger, *authorities: Authority) -> None:
 
 def update_master_authority(ledger: Ledger, name: AccountName, master: Authority) -> None:
     """The one before is kept for recovery. The same authority again counts as new, also for the account's agents."""
-    authority = ledger.store.at(AUTHORITY_BY_ACCOUNT, name)
+    authority = ledger.authority(name)
     if ledger.head_number >= 1:
         previous = MasterAuthorityHistory(
             account=name, previous_master_authority=authority.master, last_valid_time=ledger.now
@@ -64,7 +64,7 @@ def hand_over(ledger: Ledger, name: AccountName, key: PublicKey) -> None:
     """The master authority of before is not kept: a seller cannot recover what was sold (spec 02, section 4.14,
     quirk).
     """
-    authority = ledger.store.at(AUTHORITY_BY_ACCOUNT, name)
+    authority = ledger.authority(name)
     with ledger.editing(authority):
         authority.master = authority.active = authority.regular = authority_of(key)
         authority.last_master_update = ledger.now

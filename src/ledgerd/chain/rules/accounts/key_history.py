@@ -10,7 +10,6 @@ from ledgerd.protocol.errors import require
 from ledgerd.protocol.types.authority import Authority
 from ledgerd.protocol.types.names import NO_NAME, AccountName
 from ledgerd.state.objects.accounts.accounts import (
-    AUTHORITY_BY_ACCOUNT,
     KEY_HISTORY,
     KEY_HISTORY_BY_ROLE,
     KeyHistory,
@@ -31,7 +30,7 @@ class HeldKeys(NamedTuple):
 
 
 def held_keys(ledger: Ledger, name: AccountName) -> HeldKeys:
-    authority = ledger.store.at(AUTHORITY_BY_ACCOUNT, name)
+    authority = ledger.authority(name)
     return HeldKeys(authority.master, authority.active, authority.regular, ledger.account(name).memo_key)
 
 

@@ -153,7 +153,7 @@ class AccountMetadata(Entity):
 
 
 ACCOUNTS = Table(Account, number=1)
-ACCOUNT_BY_NAME = unique(ACCOUNTS, "by_name", lambda account: (account.name,), (NAME_TEXT,))
+ACCOUNT_BY_NAME = unique(ACCOUNTS, "by_name", lambda account: (account.name,), (NAME_TEXT,), is_fixed=True)
 ACCOUNT_BY_NEXT_WITHDRAWAL = unique(
     ACCOUNTS,
     "by_next_vesting_withdrawal",
@@ -181,7 +181,9 @@ transaction sets the time: its entry moves once a day.
 """
 
 ACCOUNT_AUTHORITIES = Table(AccountAuthority, number=2)
-AUTHORITY_BY_ACCOUNT = unique(ACCOUNT_AUTHORITIES, "by_account", lambda authority: (authority.account,), (NAME_WORD,))
+AUTHORITY_BY_ACCOUNT = unique(
+    ACCOUNT_AUTHORITIES, "by_account", lambda authority: (authority.account,), (NAME_WORD,), is_fixed=True
+)
 
 ACCOUNT_METADATA = Table(AccountMetadata, number=21)
 METADATA_BY_ACCOUNT = unique(ACCOUNT_METADATA, "by_account", lambda text: (text.account,), (NAME_WORD,))
