@@ -57,8 +57,10 @@ class ModelTable:
         order.remove(row_id)
         self._insert(attribute, row_id)
 
-    def is_taken(self, value: Any, but: int | None = None) -> bool:
-        return any(row[self.unique] == value for row_id, row in self.rows.items() if row_id != but)
+    def is_taken(self, value: str, but: int | None = None) -> bool:
+        """Texts are one key up to their first NUL (spec 02, section 2.2)."""
+        key = value.partition("\0")[0]
+        return any(row[self.unique].partition("\0")[0] == key for row_id, row in self.rows.items() if row_id != but)
 
     def _put(self, row_id: int, row: Row) -> None:
         self.rows[row_id] = row

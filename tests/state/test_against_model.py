@@ -21,7 +21,7 @@ from ledgerd.state.tables.tables import Index
 from tests.state.items import ITEM_BY_NAME, ITEM_BY_OPEN_TIME, ITEM_BY_TIME, ITEM_BY_WEIGHT, ITEMS, TABLES, Item
 from tests.state.multi_index import ModelTable
 
-NAMES = st.sampled_from([f"name{number}" for number in range(12)])
+NAMES = st.sampled_from([*(f"name{number}" for number in range(9)), "name0\0one", "name0\0two", "name1\0one"])
 TIMES = st.integers(0, 4)
 WEIGHTS = st.integers(-2, 2)
 PICKS = st.integers(0, 1 << 16)

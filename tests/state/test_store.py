@@ -159,6 +159,20 @@ def test_a_text_is_one_key_up_to_its_first_nul(tmp_path: Path) -> None:
             store.create(TEXTS, Text(owner="bob", title="one"))
 
 
+@pytest.mark.parametrize("flushes", [False, True])
+def test_a_key_of_before_is_not_free_when_another_has_its_bytes(tmp_path: Path, flushes: bool) -> None:
+    with Store.open(tmp_path, (TEXTS,)) as store:
+        text = store.create(TEXTS, Text(owner="bob", title="one"))
+        with store.editing(text):
+            text.title = "two"
+        store.create(TEXTS, Text(owner="bob", title="one\0more"))
+        if flushes:
+            assert len(list(store.scan(TEXT_BY_TITLE))) == 2
+        with pytest.raises(NotUnique), store.editing(text):
+            text.title = "one"
+        assert text.title == "two"
+
+
 def test_a_title_longer_than_any_key_is_not_found(tmp_path: Path) -> None:
     with Store.open(tmp_path, (TEXTS,)) as store:
         store.create(TEXTS, Text(owner="bob", title="a" * 255))

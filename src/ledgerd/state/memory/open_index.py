@@ -78,13 +78,9 @@ class OpenIndex(Generic[E]):
         self._fronts: dict[tuple[bytes, bytes | None], Front[Any]] = {}
         """The first entries of ranges that were asked for, and what was made of their objects."""
         self._has_unseen_keys = False
-        """Whether an object may have got a key since the last flush that hints do not lead to: an undo has given one
-        back, or one has the bytes of others.
-        """
+        """Whether an object has got a key since the last flush that hints need not know, from an undo or cut."""
         self._absent: Key | None = None
-        """The key that was last looked for in vain, until any object gets a key: who finds that a key is free often
-        creates its object next.
-        """
+        """The key that was last looked for in vain, until any object gets one: its object is often created next."""
         self._disk = disk
         self._database = database
 
@@ -197,8 +193,7 @@ class OpenIndex(Generic[E]):
         if key == self._absent:
             return None
         object_id = self.hints.get(key)
-        index = self.index
-        if object_id is None and index.can_collide and not self._has_unseen_keys and index.is_whole(key):
+        if object_id is None and not self._has_unseen_keys and self.index.can_collide and self.index.is_whole(key):
             object_id = self._entered_id(key)
             if object_id is None:
                 self._absent = key
@@ -437,7 +432,11 @@ class OpenIndex(Generic[E]):
         key = self.key(entity)
         if not self.index.is_certain:
             self.index.entry_key(entity)
-            if self.id_of(key) not in (None, entity.id):
+            found = self.id_of(key)
+            if found == entity.id:  # from when it had this key before: another may have the bytes by now
+                self.hints.pop(key, None)
+                found = self.id_of(key)
+            if found not in (None, entity.id):
                 raise refusal()
         self.hints[key] = entity.id
         self._absent = None
