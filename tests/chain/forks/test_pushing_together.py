@@ -160,6 +160,23 @@ def test_blocks_that_are_applied_for_good_leave_the_same_state_and_events(fresh:
     assert_same_state(nodes[1].chain, nodes[0].chain)
 
 
+@pytest.mark.parametrize("is_broken", [False, True])
+def test_without_observers_no_block_that_is_applied_for_good_is_kept_for_them(fresh: Fresh, is_broken: bool) -> None:
+    maker, node = fresh(), fresh()
+    blocks = maker.produce(LENGTH)
+    broken = [overdrawn(maker, blocks[-1])] if is_broken else []
+    for_good(node, [*blocks[:-1], *broken])
+    kept = [event.block.number for event in node.chain.parts.trunk.happened if isinstance(event, BlockApplied)]
+    assert kept == ([block.number for block in blocks[:-1]] if is_broken else []), "applied one by one, or all at once"
+
+    seen: list[Event] = []
+    node.chain.commit()
+    observe(node.chain, seen.append)
+    one_by_one(node, blocks[-1:])
+    node.chain.commit()
+    assert [len(event.operations) > 0 for event in seen if isinstance(event, BlockApplied)] == [True]
+
+
 def test_no_branch_leaves_what_was_applied_for_good(fresh: Fresh) -> None:
     trunk = fresh().produce(LENGTH)
     longer = branch(fresh, trunk[: LENGTH - 2], 6)

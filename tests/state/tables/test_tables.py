@@ -40,11 +40,9 @@ def test_two_objects_cannot_claim_one_key_that_ends_with_their_own_id() -> None:
     assert not ITEM_BY_TIME.can_collide
 
 
-def test_a_key_that_is_cut_is_not_exact() -> None:
-    assert not ITEM_BY_NAME.is_exact
+def test_a_key_that_is_cut_is_not_whole() -> None:
     assert ITEM_BY_NAME.is_whole(("alice",))
     assert not ITEM_BY_NAME.is_whole(("a\0lice",))
-    assert ITEM_BY_TIME.is_exact
     assert ITEM_BY_TIME.is_whole((5,))
 
 

@@ -113,8 +113,6 @@ class Index(Generic[E]):
         """Whether no two objects ever claim one key, for how they are made: it is not looked for then."""
         self.is_fixed = is_fixed
         """Whether an object keeps its key, which has one part, for as long as it exists."""
-        self.is_exact = all(each.is_exact for each in order)
-        """Whether keys that differ always have bytes that differ."""
         self._are_whole = [(place, each.is_whole) for place, each in enumerate(order) if not each.is_exact]
         self.natural_parts = sum(1 for _ in takewhile(lambda each: each.is_natural, order))
         """So many first parts of two keys can be compared as they are, without their bytes."""
